@@ -9,7 +9,7 @@ import { runInWorld } from '../../src/tools/outside-world.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { pathOf } from '../../testing/http/made-deposits.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import type { RunningService } from '../../testing/service/running-service.ts';
@@ -136,10 +136,8 @@ test('a login or grant revoked while a body arrives refuses the write, and nothi
     for (const target of ['/1/software/', media]) {
       const connection = await RawConnection.to(service.url);
       connections.push(connection);
-      const headers = { ...archiveHeaders(), Authorization: client.authorization, Host: 'localhost' };
-      const lines = Object.entries({ ...headers, 'Content-Length': helloZip.length, Expect: '100-continue' });
-      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      await connection.send(`POST ${target} HTTP/1.1\r\n${head}\r\n`);
+      const waiting = { 'Content-Length': helloZip.length, Expect: '100-continue' };
+      await connection.send(requestHead(`POST ${target}`, client, { ...archiveHeaders(), ...waiting }));
       t.is((await connection.answers(1)).status, 100, 'the request is authenticated and its body awaited');
       await connection.send(helloZip.subarray(0, 20));
     }

@@ -15,7 +15,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { type RawAnswer, RawConnection } from '../../testing/http/raw-connection.ts';
+import { type RawAnswer, RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { keptLines } from '../../testing/service/kept-lines.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -27,9 +27,8 @@ const test = testOfService({ alice: { collections: ['software'] } }, { maxUpload
 
 type Headers = Readonly<Record<string, string>>;
 
-function head(t: ExecutionContext<Context>, first: string, headers: Headers = {}): string {
-  const all = { Host: 'x', Authorization: t.context.alice.authorization, ...headers };
-  return `${[first, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
+function head(t: ExecutionContext<Context>, line: string, headers: Headers = {}): string {
+  return requestHead(line, t.context.alice, headers);
 }
 
 function uploadHead(t: ExecutionContext<Context>, headers: Headers): string {
@@ -38,7 +37,7 @@ function uploadHead(t: ExecutionContext<Context>, headers: Headers): string {
     'Content-Disposition': 'attachment; filename=a.zip',
     ...partial,
   };
-  return head(t, 'POST /1/software/ HTTP/1.1', { ...upload, ...headers });
+  return head(t, 'POST /1/software/', { ...upload, ...headers });
 }
 
 function assertError(t: ExecutionContext, answer: RawAnswer, status: number, name: string, about = ''): void {
@@ -187,9 +186,7 @@ test('an invalid Host is refused, also on a public page', async (t) => {
 test('all headers are read if their total size is within the limit', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const many = 'X-A: b\r\n'.repeat(1900);
-  await connection.send(
-    head(t, 'GET /1/servicedocument/ HTTP/1.1').replace('Authorization', `${many}Authorization`),
-  );
+  await connection.send(head(t, 'GET /1/servicedocument/').replace('Authorization', `${many}Authorization`));
   t.is((await connection.answers(1)).status, 200);
 });
 
@@ -210,9 +207,7 @@ test('a pipelined CONNECT is refused after the responses to earlier requests', a
   const media = new URL(`${created.headers.get('location')}`).pathname.replace('metadata', 'media');
   using connection = await RawConnection.to(t.context.service.url);
   const length = { 'Content-Length': String(helloZip.length) };
-  await connection.send(
-    uploadHead(t, length) + helloZip.toString('latin1') + head(t, `GET ${media} HTTP/1.1`),
-  );
+  await connection.send(uploadHead(t, length) + helloZip.toString('latin1') + head(t, `GET ${media}`));
   await connection.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
   t.is((await connection.answers(1)).status, 201);
   t.is((await connection.answers(2)).body.length, big.length);
@@ -227,7 +222,7 @@ test.serial('an Upgrade is ignored, and the connection is closed after the respo
     const wish = { Upgrade: 'h2c', Connection: 'Upgrade, HTTP2-Settings', 'HTTP2-Settings': 'AAA' };
     const dropped = uploadHead(t, { 'Content-Length': String(helloZip.length) });
     await connection.send(
-      `${head(t, 'GET /1/servicedocument/ HTTP/1.1', wish)}${dropped}${helloZip.toString('latin1')}`,
+      `${head(t, 'GET /1/servicedocument/', wish)}${dropped}${helloZip.toString('latin1')}`,
     );
     const answer = await connection.answers(1);
     t.is(answer.status, 200);
@@ -240,7 +235,7 @@ test.serial('an Upgrade is ignored, and the connection is closed after the respo
 test('a target that is not a URL is a bad request, and the service continues', async (t) => {
   for (const target of ['http://[/', 'http://a:b:c/x', 'http://a%00b/x', 'http://[::1/1/', 'http://:0/']) {
     using connection = await RawConnection.to(t.context.service.url);
-    await connection.send(head(t, `GET ${target} HTTP/1.1`));
+    await connection.send(head(t, `GET ${target}`));
     assertError(t, await connection.answers(1), 400, 'ErrorBadRequest', target);
   }
   t.is((await t.context.alice.get('/1/servicedocument/')).status, 200);
@@ -248,7 +243,7 @@ test('a target that is not a URL is a bad request, and the service continues', a
 
 test('a target in absolute form is served by its path', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
-  await connection.send(head(t, 'GET http://elsewhere.example/1/servicedocument/ HTTP/1.1'));
+  await connection.send(head(t, 'GET http://elsewhere.example/1/servicedocument/'));
   const { status, body } = await connection.answers(1);
   t.is(status, 200);
   t.true(
@@ -267,7 +262,7 @@ test.serial('a body with a transfer coding other than chunked is refused', async
 });
 
 test('a request that ends within its headers is refused with this reason, first or pipelined', async (t) => {
-  for (const before of ['', head(t, 'GET /1/servicedocument/ HTTP/1.1')]) {
+  for (const before of ['', head(t, 'GET /1/servicedocument/')]) {
     using connection = await RawConnection.to(t.context.service.url);
     await connection.send(`${before}GET /1/software/ HTTP/1.1\r\nHost: x\r\nAuthor`);
     connection.halfClose();
@@ -370,7 +365,7 @@ test('a chunked body that turns out empty after 100 Continue completes its depos
   const { headers } = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   const { pathname } = new URL(headers.get('location') ?? '');
   const post = (more: Headers) =>
-    head(t, `POST ${pathname} HTTP/1.1`, { Expect: '100-continue', 'Transfer-Encoding': 'chunked', ...more });
+    head(t, `POST ${pathname}`, { Expect: '100-continue', 'Transfer-Encoding': 'chunked', ...more });
   const answered = async (request: string, body: string) => {
     using connection = await RawConnection.to(service.url);
     await connection.send(request);
@@ -447,7 +442,7 @@ test('a client that continues to send after a refusal reads it and can reuse the
   for (const [headers, status, name] of refusals) {
     using connection = await RawConnection.to(t.context.service.url);
     await sendFiveMegabytes(connection, uploadHead(t, headers), 'Transfer-Encoding' in headers);
-    await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1'));
+    await connection.send(head(t, 'GET /1/servicedocument/'));
     assertError(t, await connection.answers(1), status, name);
     t.is((await connection.answers(2)).status, 200, `the next request after ${status}`);
   }
@@ -506,12 +501,12 @@ test.serial('pipelined requests on one connection are executed in order', async 
   await connection.send(Buffer.concat([Buffer.from(create), helloZip]));
   const { head: made } = await connection.answers(1);
   const path = new URL(/^location: (.*)$/im.exec(made)?.[1] ?? '').pathname;
-  const add = head(t, `POST ${path.replace('metadata/', 'media/')} HTTP/1.1`, {
+  const add = head(t, `POST ${path.replace('metadata/', 'media/')}`, {
     'Content-Type': 'application/zip',
     'Content-Disposition': 'attachment; filename=b.zip',
     'Content-Length': String(helloZip.length),
   });
-  const complete = head(t, `POST ${path} HTTP/1.1`, { 'Content-Length': '0', 'In-Progress': 'false' });
+  const complete = head(t, `POST ${path}`, { 'Content-Length': '0', 'In-Progress': 'false' });
   await connection.send(Buffer.concat([Buffer.from(add), helloZip, Buffer.from(complete)]));
   t.is((await connection.answers(2)).status, 201, 'the archive, even with the completion pipelined');
   t.is((await connection.answers(3)).status, 200);
@@ -524,7 +519,7 @@ test.serial(
   async (t) => {
     const { alice } = t.context;
     using connection = await RawConnection.to(alice.url);
-    const gets = (count: number) => head(t, 'GET /1/servicedocument/ HTTP/1.1').repeat(count);
+    const gets = (count: number) => head(t, 'GET /1/servicedocument/').repeat(count);
     await connection.send(gets(100));
     t.is((await connection.answers(100)).status, 200);
     await connection.send(gets(500));
@@ -547,9 +542,9 @@ test('a percent-encoded unreserved character equals the character', async (t) =>
 test('two Authorization headers are refused before either is verified', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const twice = `${t.context.alice.authorization}\r\nAuthorization: Basic bm86bm8=`;
-  await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1', { Authorization: twice }));
+  await connection.send(head(t, 'GET /1/servicedocument/', { Authorization: twice }));
   assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
-  await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1', { Authorization: 'Basic bm86bm8=' }));
+  await connection.send(head(t, 'GET /1/servicedocument/', { Authorization: 'Basic bm86bm8=' }));
   t.is((await connection.answers(2)).status, 401);
 });
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import type { RunningService } from '../../testing/service/running-service.ts';
@@ -86,7 +86,7 @@ test.serial('a corrupt archive aborts the download of a zip of several archives'
   t.is(answer.status, 200, 'the first archive is complete');
   await t.throwsAsync(answer.arrayBuffer());
   using old = await RawConnection.to(service.url);
-  await old.send(`GET ${media} HTTP/1.0\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`);
+  await old.send(requestHead(`GET ${media}`, alice).replace('HTTP/1.1', 'HTTP/1.0'));
   await old.untilEnded();
   t.regex(old.text, /^HTTP\/1\.1 200 /);
   t.is(old.error, 'ECONNRESET', 'if the end of the connection ends the response');

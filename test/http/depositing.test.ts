@@ -35,7 +35,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { pathOf } from '../../testing/http/made-deposits.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -284,9 +284,8 @@ test('an empty chunked body completes the deposit as well', async (t) => {
   const id = await begun(t);
   const post = async (chunks: readonly string[], headers: Record<string, string>) => {
     using connection = await RawConnection.to(service.url);
-    const all = { Host: 'x', Authorization: alice.authorization, 'Transfer-Encoding': 'chunked', ...headers };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-    await connection.send(`POST /1/software/${id}/metadata/ HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    const chunked = { 'Transfer-Encoding': 'chunked', ...headers };
+    await connection.send(requestHead(`POST /1/software/${id}/metadata/`, alice, chunked));
     for (const chunk of chunks) {
       await connection.send(chunk);
       await pause(20); // it comes by itself
@@ -538,10 +537,8 @@ test('a deposit at its limit of changes accepts only final ones, and refuses oth
   for (const id of [ended, left]) await changeOften(service, id, MAX_CHANGES - 2); // it began with two
   const [edit, media] = [`/1/software/${ended}/metadata/`, `/1/software/${ended}/media/`];
   using connection = await RawConnection.to(service.url);
-  const length = { 'Content-Length': '1000', Expect: '100-continue' };
-  const headers = { Host: 'x', Authorization: alice.authorization, ...archiveHeaders(), ...length };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  await connection.send(`PUT ${media} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const waiting = { 'Content-Length': 1000, Expect: '100-continue' };
+  await connection.send(requestHead(`PUT ${media}`, alice, { ...archiveHeaders(), ...waiting }));
   const early = await connection.answers(1);
   t.is(early.status, 400);
   t.regex(early.body, /1000 changes.*complete it.*delete it/s);

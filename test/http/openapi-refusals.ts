@@ -9,7 +9,7 @@ import {
   helloTar,
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import type { RunningService } from '../../testing/service/running-service.ts';
@@ -151,11 +151,10 @@ export function duringWrites(client: TestClient): Sender {
   };
 }
 
-async function beginWrite({ authorization }: TestClient, upload: URL): Promise<RawConnection> {
+async function beginWrite(client: TestClient, upload: URL): Promise<RawConnection> {
   const connection = await RawConnection.to(upload.origin);
-  const headers = { Host: 'x', Authorization: authorization, ...pieceHeaders(0), 'Content-Length': '1000' };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  await connection.send(`PATCH ${upload.pathname} HTTP/1.1\r\n${lines.join('')}\r\na`);
+  const headers = { ...pieceHeaders(0), 'Content-Length': 1000 };
+  await connection.send(`${requestHead(`PATCH ${upload.pathname}`, client, headers)}a`);
   return connection;
 }
 

@@ -14,7 +14,7 @@ import type { Reached } from '../../src/views/view.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -176,14 +176,8 @@ test('the service is not ready during its shutdown', async (t) => {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   using connection = await RawConnection.to(service.url);
-  const head = [
-    'POST /1/software/ HTTP/1.1',
-    'Host: x',
-    `Authorization: ${alice.authorization}`,
-    ...Object.entries({ ...archiveHeaders(), ...partial }).map(([name, value]) => `${name}: ${value}`),
-    'Content-Length: 4',
-  ];
-  await connection.send(`${head.join('\r\n')}\r\n\r\nPK`);
+  const headers = { ...archiveHeaders(), ...partial, 'Content-Length': 4 };
+  await connection.send(`${requestHead('POST /1/software/', alice, headers)}PK`);
   await pause(100);
   const stopped = service[Symbol.asyncDispose]();
   await pause(100);

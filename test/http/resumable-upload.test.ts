@@ -26,7 +26,7 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { pathOf } from '../../testing/http/made-deposits.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
@@ -235,9 +235,9 @@ test('an invalid chunk changes nothing', async (t) => {
 });
 
 test('a checksum mismatch gets 460 Checksum Mismatch, as in the protocol', async (t) => {
-  const upload = new URL(await t.context.uploads.begin(2));
+  const upload = await t.context.uploads.begin(2);
   using connection = await RawConnection.to(t.context.service.url);
-  await connection.send(patchHead(t, upload, 2, checksumOf('sha1', Buffer.from('xx'))));
+  await connection.send(patchHead(t.context.alice, upload, 2, checksumOf('sha1', Buffer.from('xx'))));
   await connection.send('ab');
   t.regex((await connection.answers(1)).head, /^HTTP\/1\.1 460 checksum mismatch\r\n/i);
 });
@@ -300,23 +300,22 @@ test('a removed upload is gone, with all its files', async (t) => {
   t.deepEqual(await filesOf(service, upload), []);
 });
 
+/** Returns the head of a chunk of `length` bytes, at the beginning unless `headers` say otherwise. */
 function patchHead(
-  t: ExecutionContext<Context>,
-  { pathname }: URL,
+  client: TestClient,
+  upload: string,
   length: number,
   headers: Record<string, string> = {},
 ): string {
-  const { authorization } = t.context.alice;
-  const all = { Host: 'x', Authorization: authorization, ...pieceHeaders(0), ...headers };
-  const lines = Object.entries({ ...all, 'Content-Length': String(length) }).map((pair) => pair.join(': '));
-  return `PATCH ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+  const all = { ...pieceHeaders(0), ...headers, 'Content-Length': length };
+  return requestHead(`PATCH ${new URL(upload).pathname}`, client, all);
 }
 
 test('a chunk that declares more bytes than are left is refused before they are sent', async (t) => {
   const { service, uploads } = t.context;
-  const upload = new URL(await uploads.begin(10));
+  const upload = await uploads.begin(10);
   using connection = await RawConnection.to(service.url);
-  await connection.send(patchHead(t, upload, 11, { Expect: '100-continue' }));
+  await connection.send(patchHead(t.context.alice, upload, 11, { Expect: '100-continue' }));
   t.is((await connection.answers(1)).status, 413);
 });
 
@@ -329,7 +328,7 @@ test('the received part of an aborted chunk is retained, unless it has a checksu
   ] as const) {
     const upload = await uploads.begin(largeTar.length);
     using connection = await RawConnection.to(service.url);
-    await connection.send(patchHead(t, new URL(upload), largeTar.length, headers));
+    await connection.send(patchHead(t.context.alice, upload, largeTar.length, headers));
     await connection.send(bytes);
     await until(async () => (await bytesOf(service, upload)).length === 300_000); // it has arrived
     connection.reset();
@@ -342,9 +341,9 @@ test('the received part of an aborted chunk is retained, unless it has a checksu
 });
 
 test('a client that continues shortly after the announced keep-alive time loses no chunk', async (t) => {
-  const upload = new URL(await t.context.uploads.begin(2));
+  const upload = await t.context.uploads.begin(2);
   using connection = await RawConnection.to(t.context.service.url);
-  const head = (offset: number) => patchHead(t, upload, 1, pieceHeaders(offset));
+  const head = (offset: number) => patchHead(t.context.alice, upload, 1, pieceHeaders(offset));
   await connection.send(`${head(0)}a`);
   t.regex((await connection.answers(1)).head, /^keep-alive: timeout=10$/im);
   await pause(13_000);
@@ -357,7 +356,7 @@ test.serial('one request at a time adds to an upload; a stalled one is supersede
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
   using connection = await RawConnection.to(service.url);
-  await connection.send(patchHead(t, new URL(upload), 1000));
+  await connection.send(patchHead(t.context.alice, upload, 1000));
   await connection.send('a'.repeat(400));
   await until(async () => (await bytesOf(service, upload)).length === 400);
   const second = await uploads.patch(upload, 0, 'b');
@@ -375,7 +374,7 @@ test('an upload is removed even while a request adds to it', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
   using connection = await RawConnection.to(service.url);
-  await connection.send(patchHead(t, new URL(upload), 1000));
+  await connection.send(patchHead(t.context.alice, upload, 1000));
   await connection.send('a'.repeat(400));
   await until(async () => (await bytesOf(service, upload)).length === 400);
   t.is((await uploads.delete(upload)).status, 204);
@@ -468,10 +467,8 @@ test('a request that names an upload may have an empty chunked body', async (t) 
   const upload = await uploads.whole(helloZip);
   const send = async (chunks: string) => {
     using connection = await RawConnection.to(service.url);
-    const headers = { ...archiveHeaders(), ...partial, Upload: upload, Authorization: alice.authorization };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const coding = 'Host: x\r\nTransfer-Encoding: chunked\r\n';
-    await connection.send(`POST /1/software/ HTTP/1.1\r\n${coding}${lines.join('')}\r\n${chunks}`);
+    const headers = { ...archiveHeaders(), ...partial, Upload: upload, 'Transfer-Encoding': 'chunked' };
+    await connection.send(`${requestHead('POST /1/software/', alice, headers)}${chunks}`);
     return await connection.answers(1);
   };
   t.is((await send('1\r\nx\r\n0\r\n\r\n')).status, 400);
@@ -680,11 +677,8 @@ test('a login or grant revoked while a chunk arrives refuses the chunk', async (
     const client = await service.register(`revoked-${status}`, { collections: ['software'] });
     const uploads = new TusUploads(client);
     const upload = await uploads.begin(10);
-    const headers = { ...pieceHeaders(0), Authorization: client.authorization, Host: 'localhost' };
-    const lines = Object.entries({ ...headers, 'Content-Length': '4', Expect: '100-continue' });
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     using connection = await RawConnection.to(service.url);
-    await connection.send(`PATCH ${new URL(upload).pathname} HTTP/1.1\r\n${head}\r\n`);
+    await connection.send(patchHead(client, upload, 4, { Expect: '100-continue' }));
     t.is((await connection.answers(1)).status, 100, 'the request is authenticated and its body awaited');
     await connection.send('ab');
     await service.administration.client({ ...command, client: client.name });
@@ -887,15 +881,8 @@ test('exactly the acknowledged bytes survive SIGKILL', async (t) => {
   ] as const) {
     const connection = await RawConnection.to(killed.url);
     connections.push(connection);
-    const all = {
-      Host: 'x',
-      Authorization: drill.authorization,
-      ...pieceHeaders(at),
-      ...headers,
-      'Content-Length': largeTar.length - at,
-    };
-    const lines = Object.entries(all).map((pair) => pair.join(': '));
-    await connection.send(`PATCH ${new URL(upload).pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    const chunk = { ...pieceHeaders(at), ...headers };
+    await connection.send(patchHead(drill, upload, largeTar.length - at, chunk));
     await connection.send(largeTar.subarray(at, at + 300_000));
     const file = path.join(folder, 'uploads', `${idOf(upload)}.bytes`);
     await until(async () => (await stat(file)).size === at + 300_000);

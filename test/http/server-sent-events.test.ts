@@ -28,7 +28,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { EventSource, type SentEvent } from '../../testing/http/event-source.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -377,7 +377,7 @@ test('a stream ends at once when its client half-closes the connection, and rele
   const { service, alice } = t.context;
   const id = await deposit(alice, 'software', helloForm, partial);
   using connection = await RawConnection.to(service.url);
-  const asked = `GET /1/software/${id}/events/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`;
+  const asked = requestHead(`GET /1/software/${id}/events/`, alice);
   await connection.send(asked);
   while (!connection.text.includes('event: status')) await pause(5);
   connection.halfClose();

@@ -22,7 +22,7 @@ import type { RequestState } from '../../src/http/service-context.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -32,19 +32,14 @@ import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
 type Context = ServiceWith<'alice'>;
 const test = testOfService({ alice: { collections: ['software'] } });
 
-function head(first: string, { authorization }: TestClient, headers: Record<string, string> = {}): string {
-  const lines = Object.entries({ Host: 'x', Authorization: authorization, ...headers });
-  return `${[first, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
-}
-
 function upload(client: TestClient, headers: Record<string, string> = {}): string {
   const length = { 'Content-Length': String(helloZip.length) };
   const all = { ...archiveHeaders(), ...partial, ...length, ...headers };
-  return `${head('POST /1/software/ HTTP/1.1', client, all)}${helloZip.toString('latin1')}`;
+  return `${requestHead('POST /1/software/', client, all)}${helloZip.toString('latin1')}`;
 }
 
 function ask(client: TestClient): string {
-  return head('GET /1/servicedocument/ HTTP/1.1', client);
+  return requestHead('GET /1/servicedocument/', client);
 }
 
 async function countDeposits({ service }: RunningService): Promise<number> {

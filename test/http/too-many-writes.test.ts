@@ -7,7 +7,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
@@ -103,14 +103,6 @@ test('a large entry of one client waits for one of another client, not for all o
 
 /** Returns the head of an upload whose body waits for `100 Continue`. */
 function headOf(client: TestClient): string {
-  const headers = {
-    ...archiveHeaders(),
-    ...partial,
-    Host: 'x',
-    Authorization: client.authorization,
-    'Content-Length': String(helloZip.length),
-    Expect: '100-continue',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST /1/software/ HTTP/1.1\r\n${lines.join('')}\r\n`;
+  const waiting = { 'Content-Length': helloZip.length, Expect: '100-continue' };
+  return requestHead('POST /1/software/', client, { ...archiveHeaders(), ...partial, ...waiting });
 }

@@ -19,7 +19,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { pathOf } from '../../testing/http/made-deposits.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -130,14 +130,8 @@ test('an upload aborted by its client is counted as such, with the received byte
   const { alice, service, scrape } = t.context;
   const before = await scrape();
   using connection = await RawConnection.to(service.url);
-  const head = [
-    'POST /1/software/ HTTP/1.1',
-    'Host: x',
-    `Authorization: ${alice.authorization}`,
-    ...Object.entries(archiveHeaders()).map(([name, value]) => `${name}: ${value}`),
-    'Content-Length: 90000',
-  ];
-  await connection.send(`${head.join('\r\n')}\r\n\r\n`);
+  const headers = { ...archiveHeaders(), 'Content-Length': 90_000 };
+  await connection.send(requestHead('POST /1/software/', alice, headers));
   await connection.send(Buffer.concat([helloZip, Buffer.alloc(20_000)]));
   await until(async () => (await scrape()).value('deposit_http_requests_in_flight') === 1);
   t.is((await scrape()).sum('deposit_http_connections') > 0, true);

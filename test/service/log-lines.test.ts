@@ -19,7 +19,7 @@ import {
   helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { until } from '../../testing/processes/until.ts';
 import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey } from '../../testing/service/notified-service.ts';
@@ -74,10 +74,8 @@ test('a client that disconnects before its entry is read is no unexpected error'
   const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const edit = new URL(created.headers.get('location') ?? '').pathname;
   using connection = await RawConnection.to(service.url);
-  const coming = 'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n';
-  await connection.send(
-    `POST ${edit} HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n${coming}\r\n`,
-  );
+  const coming = { Expect: '100-continue', 'Transfer-Encoding': 'chunked' };
+  await connection.send(requestHead(`POST ${edit}`, alice, coming));
   t.is((await connection.answers(1)).status, 100);
   connection.reset();
   const ended = (): boolean => lines.some(({ msg, path }) => msg === 'request' && path === edit);

@@ -87,6 +87,16 @@ export class RawConnection implements Disposable {
   }
 }
 
+/** Returns the head of a request with the credentials of a client; `line` is such as `GET /path`. */
+export function requestHead(
+  line: string,
+  { authorization }: { readonly authorization: string },
+  headers: Readonly<Record<string, string | number>> = {},
+): string {
+  const lines = Object.entries({ Host: 'x', Authorization: authorization, ...headers });
+  return `${line} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}
+
 async function connectedTo(url: string): Promise<net.Socket> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
