@@ -90,11 +90,36 @@ async function given(t: ExecutionContext, ageMs = 0, ageOfLastMs = ageMs) {
   return { log, events, sent, receiver, node, recorded, administration };
 }
 
+type Node = ReturnType<Awaited<ReturnType<typeof given>>['node']>;
+
+/** Delivers what is held of the deposit to the webhook that alice had at an event. */
+async function deliver(
+  { deliveries, sender, webhooks }: Omit<Node, 'notifier'>,
+  { position }: RecordedEvent,
+): Promise<void> {
+  const webhook = await webhooks.at('alice', position);
+  if (!webhook) throw new Error('alice has no webhook.');
+  await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+}
+
+/** Returns a scheduler with these parts. By default every client has a webhook, and the queries are current. */
+function schedulerWith(parts: Record<string, unknown>): RetryScheduler {
+  return new RetryScheduler({
+    sender: { breakerOf: () => new CircuitBreaker(SETTINGS) },
+    webhooks: { current: (client: string) => ({ client }) },
+    projector: { listen: () => () => undefined },
+    queries: { isCurrent: () => true, passed: async () => true },
+    logger: silentLogger,
+    giveUpAfter: Infinity,
+    ...parts,
+  } as never);
+}
+
 async function statusEvents(
   log: EventLog,
   ageMs: number,
   ageOfLastMs: number,
-): Promise<readonly RecordedEvent[]> {
+): Promise<readonly [RecordedEvent, RecordedEvent, RecordedEvent]> {
   const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
   const occurredAt = ago(ageMs);
   const metadata = {
@@ -123,7 +148,8 @@ async function statusEvents(
   }));
   const stream = `${deposits.prefix}1`;
   await log.append(stream, 'none', sealAfter(stream, 'none', chainHash(undefined), events));
-  return Array.fromAsync(log.readStream(stream));
+  const [first, second, last] = await Array.fromAsync(log.readStream(stream));
+  return [first, second, last] as [RecordedEvent, RecordedEvent, RecordedEvent];
 }
 
 test('each accepted notification is recorded by its revision, and not sent when its event is redelivered', async (t) => {
@@ -143,17 +169,15 @@ test('each accepted notification is recorded by its revision, and not sent when 
 
 test('an event that arrives before an earlier one waits for it, and both are sent in order', async (t) => {
   const { events, sent, node, recorded } = await given(t, 60_000);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
-  const { notifier, deliveries, sender, webhooks } = node();
+  const [, , last] = events;
+  const { notifier, ...parts } = node();
   await notifier.react(last, silent);
   t.deepEqual(sent, [], 'no part of it yet');
   t.deepEqual(
     (await recorded()).held.map(({ revision }) => revision),
     [0, 1, 2],
   );
-  const webhook = await webhooks.at('alice', last.position);
-  t.truthy(webhook);
-  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  await deliver(parts, last);
   t.deepEqual(sent, [0, 1, 2]);
   for (const event of events) await notifier.react(event, silent);
   t.deepEqual(sent, [0, 1, 2], 'late ones are recorded');
@@ -161,7 +185,7 @@ test('an event that arrives before an earlier one waits for it, and both are sen
 
 test('views that are behind are waited for, and while no client has a webhook no stream is read', async (t) => {
   const { log, events, node } = await given(t);
-  const [event] = events as [RecordedEvent];
+  const [event] = events;
   let position: Position | undefined;
   const queries: ReachedByQueries = {
     get position() {
@@ -185,7 +209,7 @@ test('views that are behind are waited for, and while no client has a webhook no
 
 test('the owner of a deposit is read from its view, and from the log while the view does not have it or is damaged', async (t) => {
   const { log, events, node } = await given(t);
-  const [, event] = events as [RecordedEvent, RecordedEvent];
+  const [, event] = events;
   const reads: string[] = [];
   const watched = Object.assign(Object.create(log) as EventLog, {
     readStream: (...about: Parameters<EventLog['readStream']>) => {
@@ -203,7 +227,7 @@ test('the owner of a deposit is read from its view, and from the log while the v
 
 test('no stream is read for a deposit of a client without a webhook, although others have one', async (t) => {
   const { log, events, node } = await given(t);
-  const [event] = events as [RecordedEvent];
+  const [event] = events;
   const queries = { position: event.position, passed: async () => true, isCurrent: () => true };
   const unread = Object.assign(Object.create(log) as EventLog, {
     readStream: (stream: string) => t.fail(`${stream} is read`),
@@ -216,7 +240,7 @@ test('no stream is read for a deposit of a client without a webhook, although ot
 
 test('while another node may be sending the earlier notification, later ones are not attempted', async (t) => {
   const { events, sent, node, recorded } = await given(t);
-  const [, second] = events as [RecordedEvent, RecordedEvent];
+  const [, second] = events;
   await node().notifier.react(second, silent);
   const { held, nextTryAt } = await recorded();
   t.deepEqual(
@@ -225,15 +249,13 @@ test('while another node may be sending the earlier notification, later ones are
   );
   const wait = Date.parse(nextTryAt ?? '') - Date.now();
   t.true(wait > 5000 && wait <= 12_000, `${wait} ms`);
-  const { sender, webhooks, deliveries } = node();
-  const webhook = await webhooks.at('alice', second.position);
-  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  await deliver(node(), second);
   t.deepEqual(sent, [], 'not before its time');
 });
 
 test('a notification that waits for an event of a node with a fast clock waits no longer than others', async (t) => {
   const { events, node, recorded } = await given(t, -600_000);
-  const [, second] = events as [RecordedEvent, RecordedEvent];
+  const [, second] = events;
   await node().notifier.react(second, silent);
   const wait = Date.parse((await recorded()).nextTryAt ?? '') - Date.now();
   t.true(wait > 5000 && wait <= 12_000, `${wait} ms`);
@@ -246,7 +268,7 @@ test('a stale read of the deposit does not skip an event', async (t) => {
     stream === 'deposit-1'
       ? log.readStream(stream, { ...options, limit: 2 })
       : log.readStream(stream, options);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await t.throwsAsync(node(stale).notifier.react(last, silent), {
     code: 'EVENT_LOG_UNAVAILABLE',
     message: /^Stale read of deposit-1: it ended at revision 1, but revision 2 is known\.$/,
@@ -256,7 +278,7 @@ test('a stale read of the deposit does not skip an event', async (t) => {
 
 test('a parked event waits for an operator, and blocks no other', async (t) => {
   const { log, events, sent, node } = await given(t, 60_000);
-  const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [first, second, last] = events;
   await node().notifier.react(first, silent);
   await new EventLogParking(log).park('notifier', second, new Error('It kills.'), 5);
   await node().notifier.react(last, silent);
@@ -267,7 +289,7 @@ test('a parked event waits for an operator, and blocks no other', async (t) => {
 
 test('events while a client may not be notified are recorded as given up, and not sent later', async (t) => {
   const { events, sent, node, administration, recorded } = await given(t);
-  const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [first, second, last] = events;
   await node().notifier.react(first, silent);
   await administration.client({ type: 'DisableClient', client: 'alice' });
   await node().notifier.react(second, silent);
@@ -279,7 +301,7 @@ test('events while a client may not be notified are recorded as given up, and no
 
 test('the time to record a claim is part of the claim: nothing is sent near its end', async (t) => {
   const { log, events, sent, receiver, node, recorded } = await given(t, 60_000);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await node().notifier.react(last, silent); // holds all three
   let elapsed = 0;
   const clock = {
@@ -296,17 +318,14 @@ test('the time to record a claim is part of the claim: nothing is sent near its 
     elapsed += 6000;
     return accepts();
   };
-  const { deliveries, sender, webhooks } = node();
-  const webhook = await webhooks.at('alice', last.position);
-  if (webhook)
-    await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
+  await runInWorld({ clock }, () => deliver(node(), last));
   t.deepEqual(sent, [0], 'the second one would begin 21 s after a claim of 30 s, and take up to 12 s');
   t.deepEqual((await recorded()).settled, [0]);
 });
 
 test('nothing is sent near the end of a claim, although its event was read slowly', async (t) => {
   const { log, events, sent, node, recorded } = await given(t, 60_000);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await node().notifier.react(last, silent); // holds all three
   let elapsed = 0;
   const clock = { ...CLOCK_OF_NODE, monotonic: () => CLOCK_OF_NODE.monotonic() + elapsed };
@@ -315,29 +334,24 @@ test('nothing is sent near the end of a claim, although its event was read slowl
     if (stream === 'deposit-1') elapsed += 19_000;
     return readStream(stream, options);
   };
-  const { deliveries, sender, webhooks } = node();
-  const webhook = await webhooks.at('alice', last.position);
-  if (webhook)
-    await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
+  await runInWorld({ clock }, () => deliver(node(), last));
   t.deepEqual(sent, [], 'the first one would begin 19 s after a claim of 30 s, and take up to 12 s');
   t.deepEqual((await recorded()).settled, []);
 });
 
 test('accepted notifications are recorded although the next event cannot be read', async (t) => {
   const { log, events, sent, node, recorded } = await given(t, 60_000);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await node().notifier.react(last, silent); // holds all three
-  const { deliveries, sender, webhooks } = node();
-  const webhook = await webhooks.at('alice', last.position);
   const readStream = log.readStream.bind(log);
   log.readStream = (stream, options) => {
     if (stream === 'deposit-1' && sent.length === 2) throw new EventLogUnavailable('The log is away.');
     return readStream(stream, options);
   };
-  const deliver = async () => webhook && deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
-  await deliver();
+  const parts = node();
+  await deliver(parts, last);
   t.deepEqual((await recorded()).settled, [0, 1]);
-  await t.throwsAsync(deliver, { message: 'The log is away.' });
+  await t.throwsAsync(deliver(parts, last), { message: 'The log is away.' });
   t.deepEqual(sent, [0, 1]);
 });
 
@@ -360,7 +374,7 @@ test('a client that changes its webhook is still notified of the events before t
 
 test('an earlier event that is too old to be sent holds back no later one', async (t) => {
   const { events, sent, node, recorded } = await given(t, 2 * SETTINGS.giveUpAfter, 0);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await node().notifier.react(last, silent);
   t.deepEqual(sent, [2]);
   t.deepEqual((await recorded()).held, []);
@@ -368,15 +382,13 @@ test('an earlier event that is too old to be sent holds back no later one', asyn
 
 test('a failure after an accepted notification is recorded with its reason', async (t) => {
   const { events, receiver, node, recorded } = await given(t, 60_000);
-  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const [, , last] = events;
   await node().notifier.react(last, silent);
-  const { deliveries, sender, webhooks } = node();
   receiver.answer = async () => {
     receiver.answer = async () => ({ taken: false, reason: 'No.', isUnreachable: false, retryAfter: 0 });
     return { taken: true };
   };
-  const webhook = await webhooks.at('alice', last.position);
-  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  await deliver(node(), last);
   t.like(await recorded(), { settled: [0], reason: 'No.' });
 });
 
@@ -390,16 +402,11 @@ test('only the notifications that have waited too long are given up', async (t) 
   }
   const find = ({ upTo }: { upTo?: { field: string } }) =>
     upTo?.field === 'heldSince' ? [{ depositId: 1, reason: '' }] : [];
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: node().deliveries,
-    sender: { breakerOf: () => new CircuitBreaker(SETTINGS) },
-    webhooks: { current: () => ({ client: 'alice' }) },
-    projector: { listen: () => () => undefined },
     undelivered: { counts: () => new Map([['alice', 1]]), find },
-    queries: { isCurrent: () => true, passed: async () => true },
-    logger: silentLogger,
     giveUpAfter: SETTINGS.giveUpAfter,
-  } as never);
+  });
   scheduler.start();
   await until(async () => (await recorded()).givenUp.length > 0);
   await scheduler.stop();
@@ -414,19 +421,14 @@ test('a client that rests is looked at again once its receiver may be tried, or 
   let [looks, due] = [0, [] as number[]];
   const begun: number[] = [];
   await runInWorld({ clock }, async () => {
-    const scheduler = new RetryScheduler({
+    const scheduler = schedulerWith({
       deliveries: { deliver: async (id: number) => void (begun.push(id), (due = [])) },
       sender: { breakerOf: () => breaker },
-      webhooks: { current: (client: string) => ({ client }) },
-      projector: { listen: () => () => undefined },
       undelivered: {
         counts: () => (looks++, new Map([['alice', 1]])),
         find: ({ upTo }: { upTo?: unknown }) => (upTo ? due.map((depositId) => ({ depositId })) : []),
       },
-      queries: { isCurrent: () => true, passed: async () => true },
-      logger: silentLogger,
-      giveUpAfter: Infinity,
-    } as never);
+    });
     scheduler.start();
     await until(async () => looks > 2); // it rests
     [breaker.permits, due] = [1, [1]];
@@ -442,7 +444,7 @@ test('a client that rests is looked at again once its receiver may be tried, or 
 test('a stop aborts a delivery that takes longer, so that its outcome is recorded', async (t) => {
   const aborted = Promise.withResolvers<undefined>();
   let isBegun = false;
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: {
       deliver: (...[, , , signal]: [number, unknown, unknown, AbortSignal]) => {
         isBegun = true;
@@ -450,17 +452,11 @@ test('a stop aborts a delivery that takes longer, so that its outcome is recorde
         return aborted.promise;
       },
     },
-    sender: { breakerOf: () => new CircuitBreaker(SETTINGS) },
-    webhooks: { current: (client: string) => ({ client }) },
-    projector: { listen: () => () => undefined },
     undelivered: {
       counts: () => new Map([['alice', 1]]),
       find: ({ upTo }: { upTo?: unknown }) => (upTo ? [{ depositId: 1 }] : []),
     },
-    queries: { isCurrent: () => true, passed: async () => true },
-    logger: silentLogger,
-    giveUpAfter: Infinity,
-  } as never);
+  });
   scheduler.start();
   await until(async () => isBegun);
   await scheduler.stop();
@@ -486,16 +482,11 @@ test('a client is served although slow receivers of eight others use every place
       .slice(0, limit)
       .map((depositId) => ({ depositId }));
   const breakers = new Map(clients.map((name) => [name, new CircuitBreaker(SETTINGS)]));
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: { deliver },
     sender: { breakerOf: ({ client }: { client: string }) => breakers.get(client) },
-    webhooks: { current: (client: string) => ({ client }) },
-    projector: { listen: () => () => undefined },
     undelivered: { counts: () => new Map([...waiting].map(([name, { size }]) => [name, size])), find },
-    queries: { isCurrent: () => true, passed: async () => true },
-    logger: silentLogger,
-    giveUpAfter: Infinity,
-  } as never);
+  });
   scheduler.start();
   t.teardown(async () => {
     const stopped = scheduler.stop();
@@ -525,18 +516,13 @@ test('clients of which nothing is due are looked at once, not for each delivery 
     return from && from.value < dueAt ? [{ depositId: 0, dueAt }] : [];
   };
   const breakers = new Map([...idle, ...busy].map((name) => [name, new CircuitBreaker(SETTINGS)]));
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: {
       deliver: () => new Promise<undefined>((resolve) => underWay.push(() => resolve(undefined))),
     },
     sender: { breakerOf: ({ client }: { client: string }) => breakers.get(client) },
-    webhooks: { current: (client: string) => ({ client }) },
-    projector: { listen: () => () => undefined },
     undelivered: { counts: () => new Map([...idle, ...busy].map((name) => [name, 1])), find },
-    queries: { isCurrent: () => true, passed: async () => true },
-    logger: silentLogger,
-    giveUpAfter: Infinity,
-  } as never);
+  });
   scheduler.start();
   for (let ended = 0; ended < 16; ended += 1) {
     await until(async () => underWay.length === 64);
@@ -554,7 +540,7 @@ test('a notification that queries do not find yet is looked for again once they 
   const first = Promise.withResolvers<undefined>();
   let [due, isCurrent] = [[1], true];
   let heard = (_events: readonly { stream: string }[]): void => undefined;
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: {
       deliver: (depositId: number) => {
         begun.push(depositId);
@@ -563,7 +549,6 @@ test('a notification that queries do not find yet is looked for again once they 
       },
     },
     sender: { breakerOf: () => breaker },
-    webhooks: { current: (client: string) => ({ client }) },
     projector: {
       listen: (listener: typeof heard) => {
         heard = listener;
@@ -576,9 +561,7 @@ test('a notification that queries do not find yet is looked for again once they 
       find: ({ upTo }: { upTo?: unknown }) => (upTo ? due.map((depositId) => ({ depositId })) : []),
     },
     queries: { isCurrent: () => isCurrent, passed: async () => true },
-    logger: silentLogger,
-    giveUpAfter: Infinity,
-  } as never);
+  });
   scheduler.start();
   await until(async () => begun.length === 1);
   isCurrent = false; // another notification is held, and a thread still writes that
@@ -596,9 +579,8 @@ test('a notification that queries do not find yet is looked for again once they 
 test('notifications that cannot be read are logged once, not with each look at them', async (t) => {
   const logged: unknown[] = [];
   let looks = 0;
-  const scheduler = new RetryScheduler({
+  const scheduler = schedulerWith({
     deliveries: {},
-    projector: { listen: () => () => undefined },
     undelivered: { counts: () => new Map() },
     queries: {
       isCurrent: () => {
@@ -607,8 +589,7 @@ test('notifications that cannot be read are logged once, not with each look at t
       },
     },
     logger: { ...silentLogger, warn: (facts: unknown) => logged.push(facts) },
-    giveUpAfter: Infinity,
-  } as never);
+  });
   scheduler.start();
   await until(async () => looks === 3);
   await scheduler.stop();
