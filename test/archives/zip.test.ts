@@ -114,171 +114,135 @@ test('the same zip always gives the same listing', async (t) => {
 });
 
 const inner = zipOf([readme]);
-const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
-  ['no entry', zipOf([]), 'EMPTY', /no entries/],
-  ['a cut end', zipOf([readme]).subarray(0, -1), 'TRUNCATED', /truncated/],
-  ['no end record', zipOf([readme]).subarray(0, 60), 'TRUNCATED', /truncated/],
-  [
-    'bytes after its end record',
-    Buffer.concat([zipOf([readme]), Buffer.alloc(9, 'x')]),
-    'TRAILING_BYTES',
-    /trailing bytes/,
+const hostile: Readonly<Record<string, [title: string, bytes: Buffer, text: RegExp][]>> = {
+  EMPTY: [['no entry', zipOf([]), /no entries/]],
+  TRUNCATED: [
+    ['a cut end', zipOf([readme]).subarray(0, -1), /truncated/],
+    ['no end record', zipOf([readme]).subarray(0, 60), /truncated/],
+    ['cut compressed data', zipOf([{ ...readme, packed: Buffer.from([0x4b]) }]), /truncated/],
   ],
-  [
-    'zeros after its end record',
-    Buffer.concat([zipOf([readme]), Buffer.alloc(10_000)]),
-    'TRAILING_BYTES',
-    /trailing zeros.*bsdtar -cf FILE/,
+  TRAILING_BYTES: [
+    ['bytes after its end record', Buffer.concat([zipOf([readme]), Buffer.alloc(9, 'x')]), /trailing bytes/],
+    [
+      'zeros after its end record',
+      Buffer.concat([zipOf([readme]), Buffer.alloc(10_000)]),
+      /trailing zeros.*bsdtar -cf FILE/,
+    ],
+    ['another zip before it', Buffer.concat([zipOf([main]), zipOf([readme])]), /corrupt/],
+    ['bytes before its first entry', zipOf([{ ...readme, offset: 5 }]), /prepended/],
+    ['bytes between two entries', zipOf([{ ...readme, after: Buffer.alloc(7) }, main]), /7 bytes/],
+    ['a directory past its end', zipOf([readme], { start: 2 ** 31 }), /corrupt/],
+    ['a zip64 directory past its end', zipOf([readme], { zip64: true, start: 2 ** 40 }), /corrupt/],
+    [
+      'bytes after the compressed data',
+      zipOf([{ ...readme, packed: Buffer.from([3, 0, 9, 9]), size: 0, crc: 0 }]),
+      /2 bytes follow .*trailing/,
+    ],
   ],
-  ['another zip before it', Buffer.concat([zipOf([main]), zipOf([readme])]), 'TRAILING_BYTES', /corrupt/],
-  ['bytes before its first entry', zipOf([{ ...readme, offset: 5 }]), 'TRAILING_BYTES', /prepended/],
-  [
-    'bytes between two entries',
-    zipOf([{ ...readme, after: Buffer.alloc(7) }, main]),
-    'TRAILING_BYTES',
-    /7 bytes/,
+  CORRUPT: [
+    [
+      'a second end record in its comment',
+      zipOf([readme], { comment: zipOf([]) }),
+      /more than one end record/,
+    ],
+    ['invalid compressed data', zipOf([{ ...readme, packed: Buffer.alloc(9, 0xff) }]), /corrupt/],
   ],
-  [
-    'a second end record in its comment',
-    zipOf([readme], { comment: zipOf([]) }),
-    'CORRUPT',
-    /more than one end record/,
+  HEADER_MISMATCH: [
+    ['more entries than it counts', zipOf([readme, main], { count: 1 }), /counts 1 .* has 2/],
+    ['two names for one entry', zipOf([{ ...readme, local: { name: 'demo/README.sh' } }]), /name/],
+    ['two methods for one entry', zipOf([{ ...readme, local: { method: 0 } }]), /method/],
+    ['two sizes for one entry', zipOf([{ ...readme, local: { unpacked: 3 } }]), /sizes/],
   ],
-  ['a directory past its end', zipOf([readme], { start: 2 ** 31 }), 'TRAILING_BYTES', /corrupt/],
-  [
-    'a zip64 directory past its end',
-    zipOf([readme], { zip64: true, start: 2 ** 40 }),
-    'TRAILING_BYTES',
-    /corrupt/,
+  OVERLAP: [
+    ['overlapping entries', zipOf([readme, { ...main, offset: 20 }]), /overlap/],
+    [
+      'an entry that runs into the next',
+      zipOf([{ ...readme, method: 0, local: { packed: 80 }, central: { packed: 80 } }, main]),
+      /overlap/,
+    ],
   ],
-  [
-    'more entries than it counts',
-    zipOf([readme, main], { count: 1 }),
-    'HEADER_MISMATCH',
-    /counts 1 .* has 2/,
+  ENCRYPTED: [
+    ['an encrypted member', zipOf([{ ...readme, flags: 0x801 }]), /encrypted/],
+    [
+      'a member encrypted in the directory only',
+      zipOf([{ ...readme, central: { flags: 0x801 } }]),
+      /encrypted/,
+    ],
   ],
-  ['overlapping entries', zipOf([readme, { ...main, offset: 20 }]), 'OVERLAP', /overlap/],
-  [
-    'an entry that runs into the next',
-    zipOf([{ ...readme, method: 0, local: { packed: 80 }, central: { packed: 80 } }, main]),
-    'OVERLAP',
-    /overlap/,
+  UNSUPPORTED: [['another compression method', zipOf([{ ...readme, method: 12 }]), /method 12.*unsupported/]],
+  CRC_MISMATCH: [
+    ['a wrong CRC', zipOf([{ ...readme, crc: 1 }]), /README.md.*CRC/],
+    [
+      'a wrong CRC of a large member',
+      zipOf([{ name: 'l', data: Buffer.alloc(9 * 1024 ** 2), crc: 1 }]),
+      /CRC/,
+    ],
   ],
-  [
-    'two names for one entry',
-    zipOf([{ ...readme, local: { name: 'demo/README.sh' } }]),
-    'HEADER_MISMATCH',
-    /name/,
+  SIZE_MISMATCH: [
+    ['a size that is too large', zipOf([{ ...readme, size: 5000 }]), /5000/],
+    ['a size that is too small', zipOf([{ ...readme, size: 3 }]), /more than the 3 bytes/],
   ],
-  ['two methods for one entry', zipOf([{ ...readme, local: { method: 0 } }]), 'HEADER_MISMATCH', /method/],
-  ['two sizes for one entry', zipOf([{ ...readme, local: { unpacked: 3 } }]), 'HEADER_MISMATCH', /sizes/],
-  ['an encrypted member', zipOf([{ ...readme, flags: 0x801 }]), 'ENCRYPTED', /encrypted/],
-  [
-    'a member encrypted in the directory only',
-    zipOf([{ ...readme, central: { flags: 0x801 } }]),
-    'ENCRYPTED',
-    /encrypted/,
+  PATH_TRAVERSAL: [
+    ['a name with “..”', zipOf([{ name: '../../evil.txt', data: 'x' }]), /traversal/],
+    ['a name with “..” and backslashes', zipOf([{ name: 'a\\..\\evil.txt', data: 'x' }]), /traversal/],
+    ['a name with control characters', zipOf([{ name: '../\x1b[31m', data: 'x' }]), /\\x1b\[31m/],
   ],
-  ['another compression method', zipOf([{ ...readme, method: 12 }]), 'UNSUPPORTED', /method 12.*unsupported/],
-  ['a wrong CRC', zipOf([{ ...readme, crc: 1 }]), 'CRC_MISMATCH', /README.md.*CRC/],
-  [
-    'a wrong CRC of a large member',
-    zipOf([{ name: 'l', data: Buffer.alloc(9 * 1024 ** 2), crc: 1 }]),
-    'CRC_MISMATCH',
-    /CRC/,
+  ABSOLUTE_PATH: [
+    ['an absolute name', zipOf([{ name: '/tmp/evil.txt', data: 'x' }]), /absolute/],
+    ['a name with a drive letter', zipOf([{ name: 'C:\\evil.txt', data: 'x' }]), /drive letter/],
   ],
-  ['a size that is too large', zipOf([{ ...readme, size: 5000 }]), 'SIZE_MISMATCH', /5000/],
-  ['a size that is too small', zipOf([{ ...readme, size: 3 }]), 'SIZE_MISMATCH', /more than the 3 bytes/],
-  ['cut compressed data', zipOf([{ ...readme, packed: Buffer.from([0x4b]) }]), 'TRUNCATED', /truncated/],
-  ['invalid compressed data', zipOf([{ ...readme, packed: Buffer.alloc(9, 0xff) }]), 'CORRUPT', /corrupt/],
-  [
-    'bytes after the compressed data',
-    zipOf([{ ...readme, packed: Buffer.from([3, 0, 9, 9]), size: 0, crc: 0 }]),
-    'TRAILING_BYTES',
-    /2 bytes follow .*trailing/,
+  BAD_NAME: [['a name with a NUL', zipOf([{ name: 'a\0b', data: 'x' }]), /NUL/]],
+  NAME_TOO_LONG: [
+    ['a name that is too long', zipOf([{ name: 'n'.repeat(256), data: 'x' }]), /too long: 256 .* 255/],
   ],
-  ['a name with “..”', zipOf([{ name: '../../evil.txt', data: 'x' }]), 'PATH_TRAVERSAL', /traversal/],
-  [
-    'a name with “..” and backslashes',
-    zipOf([{ name: 'a\\..\\evil.txt', data: 'x' }]),
-    'PATH_TRAVERSAL',
-    /traversal/,
+  PATH_TOO_LONG: [
+    ['a path that is too long', zipOf([{ name: 'nnn/'.repeat(1025), data: '' }]), /4100 .* 4096/],
   ],
-  ['an absolute name', zipOf([{ name: '/tmp/evil.txt', data: 'x' }]), 'ABSOLUTE_PATH', /absolute/],
-  [
-    'a name with a drive letter',
-    zipOf([{ name: 'C:\\evil.txt', data: 'x' }]),
-    'ABSOLUTE_PATH',
-    /drive letter/,
+  TOO_DEEP: [['a path that is too deep', zipOf([{ name: 'd/'.repeat(65) }]), /depth is 64/]],
+  DUPLICATE: [
+    ['two entries of one name', zipOf([readme, { ...readme, data: 'other' }]), /duplicate/],
+    ['two entries of one path', zipOf([readme, { ...readme, name: './demo//README.md' }]), /duplicate/],
   ],
-  ['a name with a NUL', zipOf([{ name: 'a\0b', data: 'x' }]), 'BAD_NAME', /NUL/],
-  [
-    'a name with control characters',
-    zipOf([{ name: '../\x1b[31m', data: 'x' }]),
-    'PATH_TRAVERSAL',
-    /\\x1b\[31m/,
+  PATH_CONFLICT: [
+    [
+      'a file and a directory of one name',
+      zipOf([
+        { name: 'a', data: 'x' },
+        { name: 'a/', data: '' },
+      ]),
+      /conflict/,
+    ],
+    [
+      'a member below a link',
+      zipOf([
+        { name: 'd', data: '/tmp', mode: 0o120777 },
+        { name: 'd/x', data: 'x' },
+      ]),
+      /conflict/,
+    ],
   ],
-  [
-    'a name that is too long',
-    zipOf([{ name: 'n'.repeat(256), data: 'x' }]),
-    'NAME_TOO_LONG',
-    /too long: 256 .* 255/,
+  SPECIAL_FILE: [['a device', zipOf([{ name: 'null', mode: 0o020666 }]), /device/]],
+  BAD_LINK: [
+    [
+      'a link with a very long target',
+      zipOf([{ name: 'l', data: 'x'.repeat(4097), mode: 0o120777 }]),
+      /too long: 4097 .* 4096/,
+    ],
   ],
-  [
-    'a path that is too long',
-    zipOf([{ name: 'nnn/'.repeat(1025), data: '' }]),
-    'PATH_TOO_LONG',
-    /4100 .* 4096/,
+  ONLY_ARCHIVES: [
+    ['nothing but an archive', zipOf([{ name: 'inner.zip', data: inner }]), /archive within an archive/],
+    [
+      'nothing but an archive of several chunks',
+      zipOf([{ name: 'inner.zip', data: Buffer.concat([inner, randomBytes(2 * 1024 ** 2)]) }]),
+      /archive within an archive/,
+    ],
   ],
-  ['a path that is too deep', zipOf([{ name: 'd/'.repeat(65) }]), 'TOO_DEEP', /depth is 64/],
-  ['two entries of one name', zipOf([readme, { ...readme, data: 'other' }]), 'DUPLICATE', /duplicate/],
-  [
-    'two entries of one path',
-    zipOf([readme, { ...readme, name: './demo//README.md' }]),
-    'DUPLICATE',
-    /duplicate/,
-  ],
-  [
-    'a file and a directory of one name',
-    zipOf([
-      { name: 'a', data: 'x' },
-      { name: 'a/', data: '' },
-    ]),
-    'PATH_CONFLICT',
-    /conflict/,
-  ],
-  [
-    'a member below a link',
-    zipOf([
-      { name: 'd', data: '/tmp', mode: 0o120777 },
-      { name: 'd/x', data: 'x' },
-    ]),
-    'PATH_CONFLICT',
-    /conflict/,
-  ],
-  ['a device', zipOf([{ name: 'null', mode: 0o020666 }]), 'SPECIAL_FILE', /device/],
-  [
-    'a link with a very long target',
-    zipOf([{ name: 'l', data: 'x'.repeat(4097), mode: 0o120777 }]),
-    'BAD_LINK',
-    /too long: 4097 .* 4096/,
-  ],
-  [
-    'nothing but an archive',
-    zipOf([{ name: 'inner.zip', data: inner }]),
-    'ONLY_ARCHIVES',
-    /archive within an archive/,
-  ],
-  [
-    'nothing but an archive of several chunks',
-    zipOf([{ name: 'inner.zip', data: Buffer.concat([inner, randomBytes(2 * 1024 ** 2)]) }]),
-    'ONLY_ARCHIVES',
-    /archive within an archive/,
-  ],
-];
+};
 
-for (const [title, bytes, code, text] of hostile) {
-  test(`a zip with ${title} is refused`, (t) => refused(t, bytes, code, text));
+for (const [code, cases] of Object.entries(hostile)) {
+  for (const [title, bytes, text] of cases) {
+    test(`a zip with ${title} is refused`, (t) => refused(t, bytes, code, text));
+  }
 }
 
 test('an archive next to another file is a file like any other', async (t) => {
