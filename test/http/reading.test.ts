@@ -244,17 +244,6 @@ test('each format has its own entity tag for reads, and any of them is valid for
   }
 });
 
-test('a collection that accepts one archive type checks the bytes, not the declared type', async (t) => {
-  const { administration } = t.context.service;
-  const accept = ['application/zip'];
-  await administration.collection({ type: 'OpenCollection', collection: 'zips' });
-  await administration.collection({ type: 'ChangeAcceptedTypes', collection: 'zips', accept });
-  const carol = await t.context.service.register('carol', { collections: ['zips'] });
-  const send = (bytes: Buffer) => carol.post('/1/zips/', bytes, { ...archiveHeaders(), ...partial });
-  await assertSwordError(t, await send(helloTar), 415, 'ErrorContent');
-  t.is((await send(helloZip)).status, 201);
-});
-
 test('a conditional read of a receipt gets the new one after the settings of its collection change', async (t) => {
   const { service, alice } = t.context;
   const made = await alice.post('/1/papers/', helloZip, { ...archiveHeaders(), ...partial });
@@ -280,12 +269,6 @@ async function membersOf(zip: Buffer): Promise<Map<string, Buffer>> {
   await reader.close();
   return members;
 }
-
-test('the EM-IRI of a deposit without an archive is empty', async (t) => {
-  const { alice } = t.context;
-  const id = await created(alice, formOf([entryPart()]), partial);
-  await assertSwordError(t, await alice.get(`/1/software/${id}/media/`), 404, 'NotFound');
-});
 
 test('HEAD is answered like GET, without the body', async (t) => {
   const { alice, doneId } = t.context;
