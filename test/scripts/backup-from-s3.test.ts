@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
@@ -11,15 +10,8 @@ import { RunningService } from '../../testing/service/running-service.ts';
 test('a backup from S3 and a restore into S3 continue while the store restarts', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
-  const { accessKey, secretKey } = s3.options;
-  const urlOf = (bucket: string) => `s3://127.0.0.1:${proxy.port}/${bucket}?tls=false`;
-  const storeIn = (bucket: string) => ({
-    DEPOSIT_ARCHIVE_STORE: urlOf(bucket),
-    DEPOSIT_S3_ACCESS_KEY: accessKey,
-    DEPOSIT_S3_SECRET_KEY: secretKey,
-  });
-  const archiveStore = { kind: 's3', ...parseS3Url(urlOf('originals')), accessKey, secretKey } as const;
-  await using service = await RunningService.start({ archiveStore });
+  const storeIn = (bucket: string) => s3.settings(bucket, proxy.port);
+  await using service = await RunningService.start({ archiveStore: s3.store('originals', proxy.port) });
   const alice = await service.register('alice', { collections: ['software'] });
   t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
   await alice.waitFor('/1/software/1/status/', 'done');

@@ -7,7 +7,6 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
 import { copyStore } from '../../src/operations/copy/store-copy.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
@@ -100,10 +99,7 @@ test('no service starts without an object that the backup lacks, until restore -
   t.is(restored.code, 1);
   t.regex(restored.err, missing);
   t.regex(restored.err, /^No service starts until the same command .* --latest /m);
-  await t.throwsAsync(
-    RunningService.startIn(elsewhere).then(() => undefined),
-    { code: 'COPY_UNFINISHED' },
-  );
+  await t.throwsAsync(starting(elsewhere), { code: 'COPY_UNFINISHED' });
   const latest = await runScript(elsewhere, 'restore', [backup, '--latest', '--json']);
   t.like({ code: latest.code, ...JSON.parse(latest.out) }, { code: 1, complete: false });
   t.regex(latest.err, missing);
@@ -150,10 +146,7 @@ test('a service does not start on what an interrupted restore has left, until th
     code: 'COPY_UNFINISHED',
     message: /^"deposit-service restore" into .* is not finished: run the same command again/,
   };
-  await t.throwsAsync(
-    RunningService.startIn(elsewhere).then(() => undefined),
-    refused,
-  );
+  await t.throwsAsync(starting(elsewhere), refused);
   const added = await runScript(elsewhere, 'client', ['add', 'carol', '--password-stdin'], {
     input: 'a long password',
   });
@@ -173,11 +166,7 @@ test('a service does not start on what an interrupted restore has left, until th
     await writeFile(other, 'another'); // so that a key cannot be written
     t.is((await runScript(elsewhere, 'restore', [backup])).code, 1);
     await rm(other);
-    await t.throwsAsync(
-      RunningService.startIn(elsewhere).then(() => undefined),
-      refused,
-      state,
-    );
+    await t.throwsAsync(starting(elsewhere), refused, state);
     const restored = await runScript(elsewhere, 'restore', [backup]);
     t.is(restored.code, 0, restored.err);
   }
@@ -227,11 +216,7 @@ test('restore --verify compares the digests of existing objects, and replaces co
 
 test('with an incomplete list or an unready store gc removes nothing, and a backup is complete by names', async (t) => {
   await using s3 = await S3Server.start();
-  const { accessKey, secretKey } = s3.options;
-  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
-  await using service = await RunningService.start({
-    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
-  });
+  await using service = await RunningService.start({ archiveStore: s3.store() });
   const alice = await service.register('alice', { collections: ['software'] });
   t.is((await alice.post('/1/software/', helloEntry, { 'Content-Type': ATOM_TYPE, ...partial })).status, 201);
   await service.stop();
@@ -249,11 +234,7 @@ test('with an incomplete list or an unready store gc removes nothing, and a back
     [readOnly, 1, /^The list of objects may be incomplete, so nothing is removed: .*AccessDenied/],
   ] as const) {
     await using proxy = await AlteringProxy.start(`http://127.0.0.1:${s3.port}`, alter);
-    const env = {
-      DEPOSIT_ARCHIVE_STORE: `s3://${new URL(proxy.url).host}/deposits?tls=false`,
-      DEPOSIT_S3_ACCESS_KEY: accessKey,
-      DEPOSIT_S3_SECRET_KEY: secretKey,
-    };
+    const env = s3.settings('deposits', Number(new URL(proxy.url).port));
     const backup = await temporaryFolder(t);
     const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json'], { env });
     t.is(ran.code, code, ran.err);
@@ -269,12 +250,7 @@ test('with an incomplete list or an unready store gc removes nothing, and a back
     return isListed ? readOnly(answer, request) : answer;
   };
   await using proxy = await AlteringProxy.start(`http://127.0.0.1:${s3.port}`, readOnlyOnceListed);
-  const url = `s3://${new URL(proxy.url).host}/deposits?tls=false`;
-  const env = {
-    DEPOSIT_ARCHIVE_STORE: url,
-    DEPOSIT_S3_ACCESS_KEY: accessKey,
-    DEPOSIT_S3_SECRET_KEY: secretKey,
-  };
+  const env = s3.settings('deposits', Number(new URL(proxy.url).port));
   const gc = await runScript(service.folder, 'gc', ['--remove', '--more-than-a-tenth'], { env });
   t.is(gc.code, 1);
   t.regex(gc.err, /^The list of objects may be incomplete, so nothing is removed: .*AccessDenied/);
@@ -289,6 +265,10 @@ async function serviceWithDeposit(): Promise<RunningService> {
   await alice.post('/1/software/', helloForm, formType);
   await alice.waitFor('/1/software/1/status/', 'done');
   return service;
+}
+
+async function starting(folder: string): Promise<void> {
+  await using _started = await RunningService.startIn(folder);
 }
 
 /** Adds an archive that is a file of the store to a deposit that stays partial. */

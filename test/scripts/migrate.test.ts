@@ -18,22 +18,18 @@ import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstore
 import { archiveHeaders, formType, helloForm, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { outcomeOf, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-type Ran = { readonly code: number; readonly out: string; readonly err: string };
-
-async function migrate(from: string, to: string, more: readonly string[] = [], env = {}): Promise<Ran> {
+/** Runs `migrate`; the data folder is among `env`, if it is needed. */
+function migrate(from: string, to: string, more: readonly string[] = [], env = {}): Promise<Ran> {
   const script = path.join(import.meta.dirname, '../../scripts/migrate.ts');
   const args = [script, '--from', from, '--to', to, ...more];
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
-  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
-  return { code: await exited, out: out.toString(), err: err.toString() };
+  return outcomeOf(spawn(process.execPath, args, { env: { ...process.env, ...env } }));
 }
 
 /** Resolves to everything that a client is shown of its deposits. */
@@ -167,13 +163,8 @@ test('an export that gets SIGTERM while the log hangs leaves no file, and report
 test('archives are copied to S3 and back; a corrupt one stops no other, and existing ones are skipped', async (t) => {
   await using s3 = await S3Server.start();
   const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
-  const { accessKey, secretKey } = s3.options;
-  const keys = {
-    DEPOSIT_S3_ACCESS_KEY: accessKey,
-    DEPOSIT_S3_SECRET_KEY: secretKey,
-    DEPOSIT_DATA_DIR: other,
-  };
-  const bucket = `s3://127.0.0.1:${s3.port}/archives?tls=false`;
+  const { DEPOSIT_ARCHIVE_STORE: bucket, ...settings } = s3.settings('archives');
+  const keys = { ...settings, DEPOSIT_DATA_DIR: other };
   const store = (place: string) =>
     openStore({ archiveStore: { kind: 'file', folder: place }, dataDir: place });
   const bodies = [0, 10, 1000, 65_537, 3_000_000].map((length) => randomBytes(length));
@@ -222,13 +213,8 @@ test('archives are copied to S3 and back while it restarts', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
   const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
-  const { accessKey, secretKey } = s3.options;
-  const keys = {
-    DEPOSIT_S3_ACCESS_KEY: accessKey,
-    DEPOSIT_S3_SECRET_KEY: secretKey,
-    DEPOSIT_DATA_DIR: other,
-  };
-  const bucket = `s3://127.0.0.1:${proxy.port}/archives?tls=false`;
+  const { DEPOSIT_ARCHIVE_STORE: bucket, ...settings } = s3.settings('archives', proxy.port);
+  const keys = { ...settings, DEPOSIT_DATA_DIR: other };
   {
     await using source = await openStore({ archiveStore: { kind: 'file', folder }, dataDir: folder });
     for (const length of [10, 65_537, 3_000_000]) await source.put(pieces(randomBytes(length)));

@@ -347,9 +347,7 @@ test('a missing bucket is not created by commands that expect objects in it', as
   await using s3 = await S3Server.start();
   const config = readConfig({
     DEPOSIT_DATA_DIR: await temporaryFolder(t),
-    DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${s3.port}/mistyped?tls=false`,
-    DEPOSIT_S3_ACCESS_KEY: s3.options.accessKey,
-    DEPOSIT_S3_SECRET_KEY: s3.options.secretKey,
+    ...s3.settings('mistyped'),
   });
   for (const open of [openServiceStore, existingStore, auditedStore]) {
     await t.throwsAsync(open(config), { message: /cannot use the bucket mistyped .* does not exist/ });

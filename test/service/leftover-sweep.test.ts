@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
 import { sweepLeftovers } from '../../src/service/leftover-sweep.ts';
@@ -83,12 +82,11 @@ async function onS3(t: ExecutionContext) {
   t.teardown(() => server[Symbol.asyncDispose]());
   const bucket = server.makeBucket('archives');
   const dataDir = await temporaryFolder(t);
-  const { accessKey, secretKey } = server.options;
-  const place = { ...parseS3Url(`s3://127.0.0.1:${server.port}/archives?tls=false`), accessKey, secretKey };
-  const store = await S3ObjectStore.open({ ...place, temporaryFolder: dataDir });
+  const archiveStore = server.store('archives');
+  const store = await S3ObjectStore.open({ ...archiveStore, temporaryFolder: dataDir });
   t.teardown(() => store[Symbol.asyncDispose]());
   const { logger, lines } = keptLines();
-  const config = { archiveStore: { kind: 's3', ...place }, dataDir } as const;
+  const config = { archiveStore, dataDir };
   return { swept: { config, store, logger }, server, bucket, lines };
 }
 

@@ -3,7 +3,6 @@ import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import { copyEvents } from '../../src/operations/copy/log-copy.ts';
 import { openBoundStore } from '../../src/service/backends/bound-store.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
@@ -273,11 +272,7 @@ test('a restore into a store with an id is refused without the option to take it
 
 test('a server that returns without its bucket, or with an empty one, is not accepted as a new one', async (t) => {
   await using s3 = await S3Server.start();
-  const { accessKey, secretKey } = s3.options;
-  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
-  await using service = await RunningService.start({
-    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
-  });
+  await using service = await RunningService.start({ archiveStore: s3.store() });
   await deposited(service);
   await service.stop();
   const bucket = s3.buckets.get('deposits');
@@ -302,9 +297,7 @@ async function newStores(t: ExecutionContext, kind: 's3' | 'file') {
   t.teardown(() => server?.[Symbol.asyncDispose]());
   const placeOf = (name: string) => {
     if (server === undefined) return { kind: 'file', folder: path.join(dataDir, name) } as const;
-    const { accessKey, secretKey } = server.options;
-    const place = parseS3Url(`s3://127.0.0.1:${server.port}/deposits/${name}?tls=false`);
-    return { kind: 's3', ...place, accessKey, secretKey } as const;
+    return server.store(`deposits/${name}`);
   };
   const [one, other] = [placeOf('one'), placeOf('other')];
   return [

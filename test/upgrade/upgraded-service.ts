@@ -61,9 +61,7 @@ export class UpgradedService implements AsyncDisposable {
     };
     const env = {
       DEPOSIT_EVENT_LOG: double.connectionString,
-      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${s3.port}/deposits?tls=false`,
-      DEPOSIT_S3_ACCESS_KEY: s3.options.accessKey,
-      DEPOSIT_S3_SECRET_KEY: s3.options.secretKey,
+      ...s3.settings(),
       DEPOSIT_WEBHOOK_KEY_FILE: webhookKey,
       DEPOSIT_ANCHOR_KEY_FILE: anchorKey,
     };

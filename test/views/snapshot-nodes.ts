@@ -3,7 +3,6 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
 import { everyView } from '../../projections/every-view.ts';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
@@ -52,9 +51,7 @@ export async function s3Store(t: ExecutionContext): Promise<ObjectStore> {
   const server = await S3Server.start();
   t.teardown(() => server[Symbol.asyncDispose]());
   server.makeBucket('archives');
-  const { accessKey, secretKey } = server.options;
-  const place = { ...parseS3Url(`s3://127.0.0.1:${server.port}/archives?tls=false`), accessKey, secretKey };
-  return await S3ObjectStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
+  return await S3ObjectStore.open({ ...server.store('archives'), temporaryFolder: await temporaryFolder(t) });
 }
 
 type NodeOptions = {

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parseS3Url } from '../../src/config/s3-url.ts';
 import { LocalServer } from '../http/local-server.ts';
 import { type Exchange, refuse, respond, type S3Kind, tag } from './s3-answers.ts';
 import { S3Bucket } from './s3-bucket.ts';
@@ -60,6 +61,22 @@ export class S3Server implements AsyncDisposable {
 
   get port(): number {
     return this.#server.port;
+  }
+
+  /** Returns the settings of a node with its objects in a bucket. `port` may be that of a proxy before this server. */
+  settings(bucket = 'deposits', port = this.port) {
+    return {
+      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${port}/${bucket}?tls=false`,
+      DEPOSIT_S3_ACCESS_KEY: this.options.accessKey,
+      DEPOSIT_S3_SECRET_KEY: this.options.secretKey,
+    };
+  }
+
+  /** Returns the same settings as they are read. */
+  store(bucket?: string, port?: number) {
+    const { accessKey, secretKey } = this.options;
+    const place = parseS3Url(this.settings(bucket, port).DEPOSIT_ARCHIVE_STORE);
+    return { kind: 's3', ...place, accessKey, secretKey } as const;
   }
 
   makeBucket(name: string): S3Bucket {

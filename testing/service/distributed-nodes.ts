@@ -30,12 +30,7 @@ export class DistributedNodes implements AsyncDisposable {
 
   /** The environment of a service in a separate process. */
   get settings(): Readonly<Record<string, string>> {
-    return {
-      DEPOSIT_EVENT_LOG: this.double.connectionString,
-      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${this.s3.port}/deposits?tls=false`,
-      DEPOSIT_S3_ACCESS_KEY: this.s3.options.accessKey,
-      DEPOSIT_S3_SECRET_KEY: this.s3.options.secretKey,
-    };
+    return { DEPOSIT_EVENT_LOG: this.double.connectionString, ...this.s3.settings() };
   }
 
   /** `s3Port`: port of the store, if not its own. */

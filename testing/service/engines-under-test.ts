@@ -1,5 +1,4 @@
 import type { Config, EventStoreDbTimes } from '../../src/config/config.ts';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
 import type { S3Server } from '../s3/s3-server.ts';
 
@@ -44,12 +43,11 @@ async function startDistributed(): Promise<Engines> {
 /** `port`: port of the store, if not its own. */
 export function distributedEngines(
   { connectionString }: EventStoreDbDouble,
-  { port: own, options: { accessKey, secretKey } }: S3Server,
-  { port = own, times = {} }: { readonly port?: number; readonly times?: EventStoreDbTimes } = {},
+  s3: S3Server,
+  { port = s3.port, times = {} }: { readonly port?: number; readonly times?: EventStoreDbTimes } = {},
 ): Pick<Config, 'eventLog' | 'archiveStore'> {
-  const place = parseS3Url(`s3://127.0.0.1:${port}/deposits?tls=false`);
   return {
     eventLog: { kind: 'eventstoredb', connectionString, ...times },
-    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+    archiveStore: s3.store('deposits', port),
   };
 }
