@@ -6,7 +6,7 @@ import { NodePresence } from '../../src/service/nodes/node-presence.ts';
 import { appendNodeEvent, askNodes, NODES, registeredNodes } from '../../src/service/nodes/node-stream.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
-import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -85,14 +85,10 @@ test('a paused node is named, confirms when it resumes, and is no longer asked o
   t.is(await login(node.url, 'alice'), 200);
   const listed = await command('list', '--json');
   t.is(listed.code, 1);
-  const lines = listed.out.trimEnd().split('\n');
-  t.deepEqual(
-    lines.map((line) => JSON.parse(line) as unknown),
-    [
-      { node: await nameOf(node, node.folder), confirmed: true },
-      { node: name, confirmed: false },
-    ],
-  );
+  t.deepEqual(jsonLines(listed.out), [
+    { node: await nameOf(node, node.folder), confirmed: true },
+    { node: name, confirmed: false },
+  ]);
 
   other.signal('SIGCONT');
   await until(async () => (await command('list')).code === 0);

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
-import { parseS3Url } from '../../src/config/s3-url.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
 import { lastEvent } from '../../src/event-log/event-log.ts';
@@ -24,7 +23,7 @@ import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstore
 import { entryHeaders, entryXml, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
-import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -52,10 +51,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   const list = async (...args: string[]) => {
     const ran = await runScript(service.folder, 'deposits', [...args, '--json']);
     t.is(ran.code, 0, ran.err);
-    return ran.out
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as { deposit_id: number }).deposit_id);
+    return jsonLines<{ deposit_id: number }>(ran.out).map(({ deposit_id }) => deposit_id);
   };
   t.deepEqual(await list(), [2, 1]);
   t.deepEqual(await list('--status', 'partial'), [2]);
@@ -205,21 +201,13 @@ test('orphans are reported, and removed only on request; objects named by events
 test('gc names an object that the store refuses to remove, and removes the others', async (t) => {
   await using s3 = await S3Server.start();
   await using proxy = await FaultProxy.start(s3.port);
-  const { accessKey, secretKey } = s3.options;
-  const url = `s3://127.0.0.1:${proxy.port}/deposits?tls=false`;
-  await using service = await RunningService.start({
-    archiveStore: { kind: 's3', ...parseS3Url(url), accessKey, secretKey },
-  });
+  await using service = await RunningService.start({ archiveStore: s3.store('deposits', proxy.port) });
   await service.register('alice', { collections: ['software'] });
   const put = (text: string) => service.service.store.put(Readable.from([Buffer.from(text)]));
   const [one, other] = [await put('one'), await put('other')].map(({ sha256 }) => sha256).sort();
   await service.stop();
   proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, new RegExp(`^DELETE .*${one}`));
-  const env = {
-    DEPOSIT_ARCHIVE_STORE: url,
-    DEPOSIT_S3_ACCESS_KEY: accessKey,
-    DEPOSIT_S3_SECRET_KEY: secretKey,
-  };
+  const env = s3.settings('deposits', proxy.port);
   const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth'];
   await setTimeout(2100); // a HEAD has a resolution of seconds
   const { code, out, err } = await runScript(service.folder, 'gc', all, { env });
@@ -339,10 +327,7 @@ test('a parked event lists its attempts; skipping it ends the deposit that waits
   await administration.parking({ type: 'ParkEvent', ...ofCheck });
   const run = (...args: string[]) => runScript(service.folder, 'parked', args);
   const { out } = await run('list', '--json');
-  const lines = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = jsonLines(out);
   t.deepEqual(
     lines.map(({ event_id, tries, times_parked }) => [event_id, tries, times_parked]),
     [
@@ -493,11 +478,7 @@ test('an object store that is missing or corrupt is named by status, and hides n
 test('status warns that a power cut may lose objects of an S3 store, and shows the rest during its outage', async (t) => {
   const folder = await temporaryFolder(t);
   await using server = await S3Server.start();
-  const env = {
-    DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${server.port}/deposits?tls=false`,
-    DEPOSIT_S3_ACCESS_KEY: server.options.accessKey,
-    DEPOSIT_S3_SECRET_KEY: server.options.secretKey,
-  };
+  const env = server.settings();
   const config = readConfig({ ...env, DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
   await (await openStore(config))[Symbol.asyncDispose]();

@@ -20,7 +20,7 @@ import {
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
-import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 type Found = {
@@ -70,10 +70,7 @@ async function search(service: RunningService, ...args: string[]): Promise<Ran &
   const ran = await runScript(service.folder, 'search', [...args, '--json']);
   return {
     ...ran,
-    found: ran.out
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Found),
+    found: jsonLines<Found>(ran.out),
   };
 }
 

@@ -21,7 +21,7 @@ import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
-import { outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -286,16 +286,10 @@ test('all rejected deposits are checked again by one command', async (t) => {
   }
   const retried = await retry('--status', 'rejected', '--json');
   t.is(retried.code, 0, retried.out);
-  t.deepEqual(
-    retried.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown),
-    [
-      { deposit_id: 1, event: 'ChecksRetried', attempt: 3 },
-      { deposit_id: 2, event: 'ChecksRetried', attempt: 2 },
-    ],
-  );
+  t.deepEqual(jsonLines(retried.out), [
+    { deposit_id: 1, event: 'ChecksRetried', attempt: 3 },
+    { deposit_id: 2, event: 'ChecksRetried', attempt: 2 },
+  ]);
   await service.startAgain();
   for (const id of [1, 2]) await alice.at(service.url).waitFor(`/1/software/${id}/status/`, 'done');
 });

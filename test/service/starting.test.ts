@@ -32,7 +32,7 @@ import { silentLogger } from '../../src/tools/logger.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { makeReadOnly, mountedFolder } from '../../testing/processes/mounted-folder.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { Line } from '../../testing/service/kept-lines.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -110,10 +110,7 @@ test('a service started by npm prints its start, address and stop, and messages 
   };
   void Promise.all([heard(child.stdout, '"msg":"ready"'), heard(child.stderr, 'listens at')]).then(twice);
   t.deepEqual(await ended, [0, null]);
-  const lines = (await out)
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
+  const lines = jsonLines<Line>(await out);
   const [start, ready, stopping, stop] = lines.filter(({ msg }) => msg !== 'event' && msg !== 'request');
   t.like(start, {
     level: 'info',
@@ -509,10 +506,7 @@ test('a service that gets SIGTERM while it waits for its log exits with 0, and w
   child.stdout.on('data', (chunk: Buffer) => chunk.includes('"msg":"start"') && child.kill('SIGTERM'));
   t.deepEqual(await ended, [0, null]);
   t.deepEqual(
-    (await out)
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as Line).msg),
+    jsonLines<Line>(await out).map(({ msg }) => msg),
     ['start', 'stopping', 'stop'],
   );
   t.is(await err, '');

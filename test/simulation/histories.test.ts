@@ -8,7 +8,7 @@ import { diskFoldersOf } from '../../simulation/disk/disk-folders.ts';
 import { MUTATIONS, MutatedCopy, type Mutation } from '../../simulation/mutations.ts';
 import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
 import { Simulators, startSimulator } from '../../simulation/simulators.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /** Histories of clusters, the last with views in SQLite, and, divisible by four, of embedded nodes. */
@@ -142,10 +142,7 @@ test.serial('npm run simulate runs seeds in several processes, and refuses unkno
     'wrong-end',
     '--json',
   ]);
-  const lines = ran.out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = jsonLines(ran.out);
   for (const seed of [1, 2])
     t.true(
       lines.some((line) => line['seed'] === seed),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, runScript } from '../../testing/processes/run-script.ts';
 import { deposit } from '../../testing/service/notified-service.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -37,10 +37,7 @@ test('stuck deposits are shown by status and verify, and retried by one command 
   const retried = await runScript(service.folder, 'retry', ['--stuck', '--json'], { env });
   t.is(retried.code, 0, retried.err);
   t.deepEqual(
-    retried.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown),
+    jsonLines(retried.out),
     ids.map((deposit_id) => ({ deposit_id, event: 'ChecksRetried', attempt: 2 })),
   );
   const types = await Array.fromAsync(

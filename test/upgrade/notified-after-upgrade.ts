@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { jsonLines } from '../../testing/processes/run-script.ts';
 import { deposit } from '../../testing/service/notified-service.ts';
 import type { Notified } from './expected.ts';
 import { settled } from './settled.ts';
@@ -51,11 +52,7 @@ export function testNotifications(test: Test): void {
     t.deepEqual(revisions(), []);
     const wanted = givenUp(t, depositId);
     const listed = await upgraded.run('client', 'webhook', client, '--failures', '--json');
-    const found = listed.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Listed)
-      .find((one) => one.deposit_id === depositId);
+    const found = jsonLines<Listed>(listed.out).find((one) => one.deposit_id === depositId);
     t.deepEqual(
       found?.given_up.map(({ revision }) => revision),
       wanted,

@@ -8,6 +8,7 @@ import {
   formType,
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
+import { jsonLines } from '../../testing/processes/run-script.ts';
 import { settled } from './settled.ts';
 import type { Context, Test } from './upgrade-contract.ts';
 import { pathOf } from './upgraded-service.ts';
@@ -96,9 +97,7 @@ export function testOperators(test: Test): void {
 
 async function parked(t: ExecutionContext<Context>): Promise<readonly string[]> {
   const listed = await t.context.upgraded.run('parked', 'list', '--json');
-  const lines = listed.out.split('\n').filter(Boolean);
-  return lines
-    .map((line) => JSON.parse(line) as { reactor: string; event_id: string; stream: string })
+  return jsonLines<{ reactor: string; event_id: string; stream: string }>(listed.out)
     .map(({ reactor, event_id, stream }) => `${reactor} ${stream} ${event_id}`)
     .toSorted();
 }

@@ -25,7 +25,7 @@ import { openStore } from '../../src/service/backends/open-store.ts';
 import { DigestSet } from '../../src/tools/digest-set.ts';
 import { logicalContent } from '../../testing/event-log/logical-content.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
-import { runScript } from '../../testing/processes/run-script.ts';
+import { jsonLines, runScript } from '../../testing/processes/run-script.ts';
 import { seeded } from '../../testing/processes/seeded-random.ts';
 import { auditedService, codesOf, configOf, verified } from './audited-service.ts';
 
@@ -388,10 +388,7 @@ test('the command prints findings as lines, with its exit code', async (t) => {
   change(folder, `UPDATE events SET metadata = replace(metadata, ':"2', ':"3') WHERE position = 20`);
   const found = await runScript(folder, 'verify', ['--all', '--json']);
   t.is(found.code, 1);
-  const lines = found.out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { finding?: Finding });
+  const lines = jsonLines<{ finding?: Finding }>(found.out);
   t.like(lines[0], { finding: { code: 'HASH_WRONG', position: '0000000000000014' } });
   t.like(lines.at(-1), { summary: { proven: false, first_bad_event: { code: 'HASH_WRONG' } } });
 });

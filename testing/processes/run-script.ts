@@ -56,6 +56,14 @@ export async function outcomeOf(child: ChildProcess): Promise<Ran> {
   return { code: await exited, out: out.toString(), err: err.toString() };
 }
 
+/** Parses an output of one JSON value a line. */
+export function jsonLines<Value = Readonly<Record<string, unknown>>>(out: string): Value[] {
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Value);
+}
+
 function stopOnceUsed(child: ChildProcess, folder: string): void {
   const before = readdirSync(folder).length;
   const looking = setInterval(() => {
