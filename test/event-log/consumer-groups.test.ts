@@ -62,12 +62,9 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     const unheard = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
     t.deepEqual(await looking.status(GROUP, PREFIX), unheard, 'before the group was ever received');
 
-    const stop = new AbortController();
-    const received: Delivery[] = [];
-    const ended = receive(receiving, stop.signal, received);
+    const { received, stop } = receive(receiving);
     await eventually(() => received.length === 3);
-    const held = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
-    t.like(await receiving.status(GROUP, PREFIX), { waiting: held.waiting, oldest: held.oldest });
+    t.like(await receiving.status(GROUP, PREFIX), { waiting: 3, oldest: timeOf('deposit-1') });
 
     await received[0]?.acknowledge();
     await eventually(async () => (await receiving.status(GROUP, PREFIX)).waiting === 2);
@@ -79,8 +76,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
       return waiting === 0 && oldest === undefined;
     });
 
-    stop.abort();
-    await ended;
+    await stop();
     await eventually(async () => (await looking.status(GROUP, PREFIX)).waiting === 0);
     // A server writes its checkpoint every two seconds.
     await eventually(
@@ -95,17 +91,15 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     const { log, open, isShared } = await make(t);
     await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3']);
     for (let deaths = 0; deaths < CRASHES_BEFORE_ISOLATION; deaths += 1) {
-      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
-      const ended = receive(deliveries, stop.signal, received);
+      const deliveries = open();
+      const { received, stop } = receive(deliveries);
       await eventually(() => received.length === 3);
       t.truthy(await received[0]?.begin('beside others'));
-      if (isShared) stop.abort();
-      if (isShared) await ended;
+      if (isShared) await stop();
       await deliveries[Symbol.asyncDispose]?.();
     }
 
-    const [stop, received] = [new AbortController(), [] as Delivery[]];
-    const ended = receive(open(), stop.signal, received);
+    const { received, stop } = receive(open());
     await eventually(() => received.length >= 1);
     t.is(received[0]?.event.stream, 'deposit-1');
     t.is(await received[0]?.begin('beside others'), undefined, 'it may be the poison event');
@@ -120,8 +114,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     await eventually(() => received.length >= 2);
     t.is(received[1]?.event.stream, 'deposit-2');
     t.is(await received[1]?.begin(isShared ? 'beside others' : 'alone'), 1);
-    stop.abort();
-    await ended;
+    await stop();
   });
 }
 
@@ -130,16 +123,15 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     const { log, open } = await make(t);
     const streams = ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4'];
     const positions = await appendEach(log, streams);
-    const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+    const deliveries = open();
     const concerns = ({ stream }: RecordedEvent) => stream === 'deposit-2';
-    const ended = receive(deliveries, stop.signal, received, { concerns });
+    const { received, stop } = receive(deliveries, { concerns });
     await eventually(() => received.length === 1);
     // An event in flight keeps those after it from being acknowledged for good.
     await eventually(async () => (await deliveries.status(GROUP, PREFIX)).oldest === timeOf('deposit-2'));
     await received[0]?.acknowledge();
     await eventually(async () => (await deliveries.status(GROUP, PREFIX)).waiting === 0);
-    stop.abort();
-    await ended;
+    await stop();
     const { position = '' } = await deliveries.status(GROUP, PREFIX);
     t.true(
       position >= (positions.at(-1) ?? ''),
@@ -154,12 +146,11 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     const { log, open, isShared } = await make(t);
     const [, begin, , later] = await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4']);
     const receivedFrom = async (after: Position | undefined, count: number) => {
-      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
-      const ended = receive(deliveries, stop.signal, received, { start: async () => after });
+      const deliveries = open();
+      const { received, stop } = receive(deliveries, { start: async () => after });
       await eventually(() => received.length === count);
       await received.at(-1)?.acknowledge();
-      stop.abort();
-      await ended;
+      await stop();
       await deliveries[Symbol.asyncDispose]?.();
       return received.map(({ event }) => event.stream);
     };
@@ -180,19 +171,16 @@ test('an event that was in flight at the last stop and no longer concerns the gr
   const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
   const [, last] = await appendEach(log, ['deposit-1', 'deposit-2']);
-  const [stop, received] = [new AbortController(), [] as Delivery[]];
-  const ended = receive(new CatchUpDeliveries(log, folder), stop.signal, received);
+  const { received, stop } = receive(new CatchUpDeliveries(log, folder));
   await eventually(() => received.length === 2);
   await received[1]?.acknowledge();
-  stop.abort();
-  await ended;
+  await stop();
 
-  const [restarted, stopAgain] = [new CatchUpDeliveries(log, folder), new AbortController()];
-  const endedAgain = receive(restarted, stopAgain.signal, [], { concerns: () => false });
+  const restarted = new CatchUpDeliveries(log, folder);
+  const again = receive(restarted, { concerns: () => false });
   await eventually(async () => (await restarted.status(GROUP, PREFIX)).position === last);
   t.like(await restarted.status(GROUP, PREFIX), { waiting: 0, oldest: undefined });
-  stopAgain.abort();
-  await endedAgain;
+  await again.stop();
 });
 
 test('a stored position whose event differs in the log is from another log', async (t) => {
@@ -231,27 +219,20 @@ test('events appended after a restore are delivered, also at positions the group
   await using log = new MemoryEventLog();
   await log.append('deposit-1', 'none', [first]);
   const [passed] = await appendEach(log, ['client-alice']);
-  const [deliveries, stop, received] = [
-    new CatchUpDeliveries(log, folder),
-    new AbortController(),
-    [] as Delivery[],
-  ];
-  const ended = receive(deliveries, stop.signal, received);
+  const deliveries = new CatchUpDeliveries(log, folder);
+  const { received, stop } = receive(deliveries);
   await eventually(() => received.length === 1);
   await received[0]?.acknowledge();
   await eventually(async () => (await deliveries.status(GROUP, PREFIX)).position === passed);
-  stop.abort();
-  await ended;
+  await stop();
 
   await using restored = new MemoryEventLog();
   await restored.append('deposit-1', 'none', [first]);
   t.deepEqual(await appendEach(restored, ['deposit-2']), [passed]);
-  const [again, stopAgain] = [[] as Delivery[], new AbortController()];
-  const endedAgain = receive(new CatchUpDeliveries(restored, folder), stopAgain.signal, again);
-  await eventually(() => again.length === 1);
-  t.is(again[0]?.event.stream, 'deposit-2');
-  stopAgain.abort();
-  await endedAgain;
+  const again = receive(new CatchUpDeliveries(restored, folder));
+  await eventually(() => again.received.length === 1);
+  t.is(again.received[0]?.event.stream, 'deposit-2');
+  await again.stop();
 });
 
 test('a stored position beyond the end of the log is from another log', async (t) => {
@@ -270,12 +251,9 @@ test('a stored position beyond the end of the log is from another log', async (t
   const onOther = await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX);
   t.deepEqual(onOther, { position: undefined, waiting: 1, oldest: timeOf('deposit-7') });
 
-  const received: Delivery[] = [];
-  const stopOther = new AbortController();
-  const ended = receive(new CatchUpDeliveries(other, folder), stopOther.signal, received);
+  const { received, stop: stopOther } = receive(new CatchUpDeliveries(other, folder));
   await eventually(() => received.length === 1);
-  stopOther.abort(); // like a process that ends before any work is done
-  await ended;
+  await stopOther(); // like a process that ends before any work is done
   await appendEach(other, ['deposit-8']);
   const grown = await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX);
   t.like(grown, { position: undefined, waiting: 2 }, 'nor when that has grown beyond it');
@@ -366,11 +344,16 @@ function timeOf(stream: string): string {
   return new Date(Date.UTC(2026, 0, 1) + Number(number) * 1000).toISOString();
 }
 
-async function receive(
-  deliveries: Deliveries,
-  signal: AbortSignal,
-  received: Delivery[],
-  options: ReceiveOptions = {},
-): Promise<void> {
-  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal, options)) received.push(delivery);
+/** Receives the events of the group until it is stopped. */
+function receive(deliveries: Deliveries, options: ReceiveOptions = {}) {
+  const [stopped, received] = [new AbortController(), [] as Delivery[]];
+  const ended = (async () => {
+    for await (const delivery of deliveries.receive(GROUP, PREFIX, stopped.signal, options))
+      received.push(delivery);
+  })();
+  const stop = async (): Promise<void> => {
+    stopped.abort();
+    await ended;
+  };
+  return { received, stop };
 }

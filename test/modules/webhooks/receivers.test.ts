@@ -45,31 +45,35 @@ test('only globally reachable addresses are public', (t) => {
   );
 });
 
+/** Resolves to the port of a server once it listens, until the end of the test. */
+async function listening(t: ExecutionContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Sends a notification without content to a receiver on this machine. */
+async function post(port: number): Promise<Outcome> {
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  return await webhookClient.post(`http://127.0.0.1:${port}/`, '{}', {}, new AbortController().signal);
+}
+
 /** Starts a server that only counts connections. */
 async function counting(t: ExecutionContext): Promise<{ port: number; connections: () => number }> {
   let connections = 0;
-  const server: Server = createServer((socket) => {
+  const server = createServer((socket) => {
     connections += 1;
     socket.destroy();
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+  });
+  return { port: await listening(t, server), connections: () => connections };
 }
 
 test('nothing is sent to a private network, given by address or by name', async (t) => {
   const { port, connections } = await counting(t);
   using webhookClient = new WebhookClient({ allowPrivate: false }, 'test/1');
   const { signal } = new AbortController();
-  for (const host of [
-    '127.0.0.1',
-    'localhost',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '2130706433',
-    '0x7f.1',
-    '127.1',
-  ]) {
+  for (const host of '127.0.0.1 localhost [::1] [::ffff:127.0.0.1] 2130706433 0x7f.1 127.1'.split(' ')) {
     const outcome = await webhookClient.post(`https://${host}:${port}/hook`, '{}', {}, signal);
     t.false(outcome.taken);
     if (!outcome.taken)
@@ -94,20 +98,14 @@ test('a response without an end counts by its status, and the connection is clos
       isOpen = true;
       clearInterval(timer);
     });
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+  const port = await listening(t, server);
   const clock = {
     ...CLOCK_OF_NODE,
     setTimeout: () => CLOCK_OF_NODE.setTimeout(() => undefined), // only the number of bytes ends it
     timeoutSignal: () => new AbortController().signal,
   };
-  const outcome = await runInWorld({ clock }, () =>
-    webhookClient.post(url, '{}', {}, new AbortController().signal),
-  );
-  t.deepEqual(outcome, { taken: true });
+  t.deepEqual(await runInWorld({ clock }, () => post(port)), { taken: true });
   await until(async () => isOpen);
 });
 
@@ -119,11 +117,9 @@ test('a kept connection that the receiver has closed is no failure', async (t) =
     if (used.has(socket)) socket.destroy();
     else res.end();
     used.add(socket);
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
+  });
+  const url = `http://127.0.0.1:${await listening(t, server)}/`;
   using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   for (let sent = 0; sent < 2; sent += 1)
     t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
   t.is(requests, 3);
@@ -131,14 +127,7 @@ test('a kept connection that the receiver has closed is no failure', async (t) =
 
 test('a receiver that closes a new connection is not sent the same again at once', async (t) => {
   const { port, connections } = await counting(t);
-  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
-  const { taken } = await webhookClient.post(
-    `http://127.0.0.1:${port}/`,
-    '{}',
-    {},
-    new AbortController().signal,
-  );
-  t.false(taken);
+  t.false((await post(port)).taken);
   t.is(connections(), 1);
 });
 
@@ -161,11 +150,8 @@ test('a response that stalls counts, and its connection is closed before the nex
     setTimeout(() => atOnce.push(sockets.size), 50);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
+  const url = `http://127.0.0.1:${await listening(t, server)}/`;
   using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const begun = performance.now();
   for (let sent = 0; sent < 2; sent += 1)
     t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
@@ -179,12 +165,8 @@ test('a response that switches protocols is a refusal', async (t) => {
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'),
     );
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const outcome = await webhookClient.post(url, '{}', {}, new AbortController().signal);
+  });
+  const outcome = await post(await listening(t, server));
   const reason = 'The connection failed: closed without an answer.';
   t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
 });
@@ -194,7 +176,7 @@ test('a connection that this service cannot open is no fault of the receiver', a
   const request = () => {
     throw Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
   };
-  const signal = new AbortController().signal;
+  const { signal } = new AbortController();
   const outcome = await runInWorld({ outgoing: { ...outgoing, request } }, () =>
     webhookClient.post('http://127.0.0.1/', '{}', {}, signal),
   );
@@ -366,32 +348,17 @@ test("a pending notification of a newer release's event is retried with growing 
   await log.append('deposit-1', revision, [newer]);
   const owner = { client: 'alice', collection: 'software' };
   const held = { ...owner, eventId: id, revision: revision + 1, reason: 'Nobody answers.', nextTryAt: null };
-  const hold = {
-    type: 'HoldNotification',
-    depositId: 1,
-    heldAt: '2026-03-01T10:00:00.000Z',
-    ...held,
-  } as const;
+  const heldAt = '2026-03-01T10:00:00.000Z';
+  const hold = { type: 'HoldNotification', depositId: 1, heldAt, ...held } as const;
   await handleCommand(log, notifications, 1, hold, anyContext());
   const pauses = { firstPause: 600_000, longestPause: 3_600_000 };
   const renderContext = { iris: new Iris('http://deposit.example'), refIdAliases: false };
   const webhookClient = { post: async () => taken };
-  const onKeyProblem = (): void => t.fail();
+  const keys = { keyFile: '', onKeyProblem: (): void => t.fail() };
   const logger = silentLogger;
-  const sender = new WebhookSender({
-    ...pauses,
-    webhookClient,
-    renderContext,
-    keyFile: '',
-    onKeyProblem,
-    logger,
-  });
-  const deliveries = new PendingNotifications({
-    log,
-    webhooks: { refusalReason: async () => undefined },
-    sender,
-    settings: pauses,
-  });
+  const sender = new WebhookSender({ ...pauses, ...keys, webhookClient, renderContext, logger });
+  const webhooks = { refusalReason: async () => undefined };
+  const deliveries = new PendingNotifications({ log, webhooks, sender, settings: pauses });
   const secret = { scheme: 'aes-256-gcm', keyId: '', iv: '', ciphertext: '', tag: '' } as const;
   const webhook = { client: 'alice', url: '', secret, since: '', revision: 0, setAt: '' };
   await deliveries.deliver(1, webhook, sender.breakerOf(webhook), AbortSignal.timeout(10_000));
