@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { assertGolden } from './golden-file.ts';
@@ -35,8 +35,7 @@ function plain(text: string): string {
 test('the metrics after a deposit have the names, types, labels and help of the transcript', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, { ...formType, ...final });
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   let exposition = await Exposition.of(service.folder);
   // The histogram of garbage collections has no buckets before the first one, to which each request contributes.
   while (!exposition.samples.some(({ metric }) => metric === 'nodejs_gc_duration_seconds'))

@@ -5,7 +5,8 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { CHORES, recordSuccess } from '../../src/service/backends/last-success.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
-import { archiveHeaders, final, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, final } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { until } from '../../testing/processes/until.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
@@ -54,8 +55,7 @@ async function ask(): Promise<Exposition> {
   await using service = await RunningService.start();
   for (const chore of CHORES) await recordSuccess(service.folder, chore);
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, { ...formType, ...final });
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   await withoutStore(service, async () => {
     const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]);
     await alice.post('/1/software/', large, { ...archiveHeaders(), ...final });

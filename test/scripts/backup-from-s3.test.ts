@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -13,8 +13,7 @@ test('a backup from S3 and a restore into S3 continue while the store restarts',
   const storeIn = (bucket: string) => s3.settings(bucket, proxy.port);
   await using service = await RunningService.start({ archiveStore: s3.store('originals', proxy.port) });
   const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   await service.stop();
 
   let restarts = 0;

@@ -6,6 +6,7 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { readBackup } from '../../src/operations/backup/backup-folder.ts';
 import { openLog } from '../../src/service/backends/open-log.ts';
 import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit } from '../../testing/http/made-deposits.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { Exposition } from '../../testing/service/exposition.ts';
@@ -66,7 +67,7 @@ test('a backup under load is complete, the next is incremental, and a service co
 test('the files of a backup and of its restore are private to their owner', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
+  await makeDeposit(alice);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   for (const folder of [backup, elsewhere]) await chmod(folder, 0o755);
   const readable = async (folder: string) => {

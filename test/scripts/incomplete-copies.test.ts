@@ -13,14 +13,8 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { zipOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
-import {
-  ATOM_TYPE,
-  archiveHeaders,
-  formType,
-  helloEntry,
-  helloForm,
-  partial,
-} from '../../testing/http/deposit-bodies.ts';
+import { ATOM_TYPE, archiveHeaders, helloEntry, partial } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -29,7 +23,7 @@ import { RunningService } from '../../testing/service/running-service.ts';
 
 test('a corrupt object that no event names leaves a backup complete', async (t) => {
   await using service = await serviceWithDeposit();
-  const orphan = await service.service.store.put(pieces(Buffer.alloc(100_000, 'x')));
+  const orphan = await service.service.store.put(Readable.from([Buffer.alloc(100_000, 'x')]));
   await appendFile(fileOf(service.folder, orphan), 'y');
   const backup = await temporaryFolder(t);
   const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
@@ -262,8 +256,7 @@ const denied = '<Error><Code>AccessDenied</Code><Message>Access Denied.</Message
 async function serviceWithDeposit(): Promise<RunningService> {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, formType);
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   return service;
 }
 
@@ -277,10 +270,6 @@ async function addArchive({ url }: RunningService): Promise<StoredObject> {
   const headers = { ...archiveHeaders(), ...partial };
   await new TestClient(url, 'alice').post('/1/software/', bytes, headers);
   return { sha256: hash('sha256', bytes), length: bytes.length };
-}
-
-async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }
 
 async function eventsIn(folder: string): Promise<number> {
@@ -303,7 +292,7 @@ function fileOf(folder: string, { sha256 }: StoredObject): string {
 test('the progress of a copy counts only what was copied', async (t) => {
   await using source = await openStore(placeOf(await temporaryFolder(t)));
   await using target = await openStore(placeOf(await temporaryFolder(t)));
-  await source.put(pieces(Buffer.from('there')));
+  await source.put(Readable.from([Buffer.from('there')]));
   const named = Readable.from([{ sha256: '0'.repeat(64) }]);
   const shown: unknown[] = [];
   const progress = (...counts: unknown[]) => void shown.push(counts);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
@@ -15,8 +16,9 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { lockFile } from '../../src/tools/files/lock-file.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { archiveHeaders, formType, helloForm, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { outcomeOf, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -56,13 +58,7 @@ test('a log is copied to EventStoreDB from a running service and back, and the s
   const double = engines.use(await EventStoreDbDouble.start());
   const original = engines.use(await RunningService.start({ baseUrl }));
   const alice = await original.register('alice', { collections: ['software'] });
-  const deposit = async () => {
-    const created = await alice.post('/1/software/', helloForm, formType);
-    t.is(created.status, 201);
-    const { pathname } = new URL(created.headers.get('location') ?? '');
-    await alice.waitFor(pathname.replace('/metadata/', '/status/'), 'done');
-  };
-  await deposit();
+  await makeDoneDeposit(alice);
   await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   const parked = {
     id: randomUUID(),
@@ -77,7 +73,7 @@ test('a log is copied to EventStoreDB from a running service and back, and the s
   const first = await migrate(embedded, double.connectionString);
   t.is(first.code, 0, first.err);
   t.regex(first.out, /^Copied (\d+) events\. All \1 are the same in both logs/);
-  await deposit();
+  await makeDoneDeposit(alice);
   const shown = await documents(alice, 3);
   const events = await eventsOf(original.service.log);
   await original.stop();
@@ -170,7 +166,7 @@ test('archives are copied to S3 and back; a corrupt one stops no other, and exis
   const bodies = [0, 10, 1000, 65_537, 3_000_000].map((length) => randomBytes(length));
   await using source = await store(folder);
   const stored = [];
-  for (const body of bodies) stored.push(await source.put(pieces(body)));
+  for (const body of bodies) stored.push(await source.put(Readable.from([body])));
   const { sha256 } = stored[3] as StoredObject;
   const object = path.join(folder, 'v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
   await writeFile(object, randomBytes(65_537));
@@ -187,7 +183,7 @@ test('archives are copied to S3 and back; a corrupt one stops no other, and exis
   t.regex(broken.err, new RegExp(`^Not copied: ${sha256}\\. The object ${sha256} .* holds other bytes`, 'm'));
   t.like(JSON.parse(broken.out), { objects: 4, copied: 4, bytes: 3_001_010, source_moved: false });
 
-  await source.put(pieces(bodies[3] as Buffer));
+  await source.put(Readable.from([bodies[3] as Buffer]));
   const there = s3.buckets.get('archives') as S3Bucket;
   await s3.damage(there, keyOf((stored[4] as StoredObject).sha256), (bytes) => bytes.fill(0, 7, 1000));
   const mended = await migrate(`file:${folder}`, bucket, ['--verify'], keys);
@@ -217,7 +213,7 @@ test('archives are copied to S3 and back while it restarts', async (t) => {
   const keys = { ...settings, DEPOSIT_DATA_DIR: other };
   {
     await using source = await openStore({ archiveStore: { kind: 'file', folder }, dataDir: folder });
-    for (const length of [10, 65_537, 3_000_000]) await source.put(pieces(randomBytes(length)));
+    for (const length of [10, 65_537, 3_000_000]) await source.put(Readable.from([randomBytes(length)]));
   }
   const file = path.join(other, 'log.sqlite');
   const log = ['--log', `sqlite:${file}`];
@@ -265,10 +261,6 @@ test('an impossible migration is refused with a message, and creates nothing', a
   );
   t.false(existsSync(nowhere));
 });
-
-async function* pieces(body: Buffer): AsyncGenerator<Buffer> {
-  yield body;
-}
 
 function byName(one: StoredObject, other: StoredObject): number {
   return one.sha256 < other.sha256 ? -1 : 1;

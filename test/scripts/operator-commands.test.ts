@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../../src/domain/parking/parking.ts';
@@ -20,9 +20,9 @@ import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { entryHeaders, entryXml, formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { entryHeaders, entryXml, partial } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
-import type { TestClient } from '../../testing/http/test-client.ts';
+import { makeDeposit, makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { jsonLines, outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -30,23 +30,11 @@ import { S3Server } from '../../testing/s3/s3-server.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-const FINAL = {};
-const PARTIAL = { 'In-Progress': 'true' };
-
-async function deposit(
-  t: ExecutionContext,
-  client: TestClient,
-  headers: Record<string, string>,
-): Promise<void> {
-  const created = await client.post('/1/software/', helloForm, { ...formType, ...headers });
-  t.is(created.status, 201);
-}
-
 test('deposits are listed from the views, by state, client, collection and time', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await deposit(t, alice, FINAL);
-  await deposit(t, alice, PARTIAL);
+  await makeDeposit(alice);
+  await makeDeposit(alice, partial);
   await alice.waitFor('/1/software/1/status/', 'done');
   const list = async (...args: string[]) => {
     const ran = await runScript(service.folder, 'deposits', [...args, '--json']);
@@ -75,7 +63,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   const people = await runScript(service.folder, 'deposits', []);
   t.regex(people.out, / {6}1 {2}done .* alice in software {2}Hello/);
   const title = 'A\u202eb\u2800c\u0085d';
-  await alice.post('/1/software/', entryXml(`<title>${title}</title>`), { ...entryHeaders(), ...PARTIAL });
+  await alice.post('/1/software/', entryXml(`<title>${title}</title>`), { ...entryHeaders(), ...partial });
   await until(async () => (await list('--limit', '1'))[0] === 3);
   for (const options of [[], ['--json']]) {
     const { out } = await runScript(service.folder, 'deposits', ['--limit', '1', ...options]);
@@ -96,7 +84,7 @@ test('deposits and views of a data folder without a log are refused like by othe
 test('an operator can retry the checks of a rejected deposit, not of one that is done', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
-  await deposit(t, alice, FINAL);
+  await makeDeposit(alice);
   await alice.waitFor('/1/software/1/status/', 'rejected');
   const notYet = await runScript(service.folder, 'retry', ['1']);
   t.is(notYet.code, 1);
@@ -116,18 +104,18 @@ test('an operator can retry the checks of a rejected deposit, not of one that is
   t.is(again.code, 1);
   t.regex(again.err, /^Deposit 1 is done; only a deposited or rejected deposit can be checked again\.$/m);
   t.regex(again.err, /deposit 99/i);
-  await deposit(t, alice, PARTIAL);
-  const partial = await runScript(service.folder, 'retry', ['2', '--recheck']);
-  t.is(partial.code, 1);
-  t.is(partial.err, 'Deposit 2 is partial; only a deposited or rejected deposit can be checked again.\n');
+  await makeDeposit(alice, partial);
+  const notDone = await runScript(service.folder, 'retry', ['2', '--recheck']);
+  t.is(notDone.code, 1);
+  t.is(notDone.err, 'Deposit 2 is partial; only a deposited or rejected deposit can be checked again.\n');
   t.is((await runScript(service.folder, 'retry', ['0x1'])).code, 2);
 });
 
 test('abandoned deposits are deleted by an event with its reason; recent and complete ones remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await deposit(t, alice, PARTIAL);
-  await deposit(t, alice, FINAL);
+  await makeDeposit(alice, partial);
+  await makeDeposit(alice);
   await alice.waitFor('/1/software/2/status/', 'done');
   t.regex((await runScript(service.folder, 'expire', ['--older-than', '1h'])).out, /0 deposits were deleted/);
   const dry = await runScript(service.folder, 'expire', ['--older-than', '0s', '--dry-run', '--json']);
@@ -146,18 +134,10 @@ test('abandoned deposits are deleted by an event with its reason; recent and com
 test('orphans are reported, and removed only on request; objects named by events remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await deposit(t, alice, FINAL);
-  await alice.waitFor('/1/software/1/status/', 'done');
-  const bytes = async function* () {
-    yield Buffer.from('no event names this');
-  };
+  await makeDoneDeposit(alice);
   const { store } = service.service;
-  const orphan = await store.put(bytes());
-  const large = await store.put(
-    (async function* () {
-      yield Buffer.alloc(100_000, 7);
-    })(),
-  );
+  const orphan = await store.put(Readable.from([Buffer.from('no event names this')]));
+  const large = await store.put(Readable.from([Buffer.alloc(100_000, 7)]));
   t.regex(
     (await runScript(service.folder, 'gc', ['--older-than', '0s'])).err,
     /at least 1h while a service runs/,
@@ -224,8 +204,7 @@ test('gc names an object that the store refuses to remove, and removes the other
 test('nothing is removed while the store has not all objects named by events', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await deposit(t, alice, FINAL);
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   const { store } = service.service;
   const orphan = await store.put(Readable.from([Buffer.alloc(100_000, 7)]));
   await service.stop();
@@ -252,7 +231,7 @@ test('the completed part of a command is reported even if the log fails in the m
   await using nodes = await DistributedNodes.start();
   const node = await nodes.add(['http']);
   const alice = await nodes.register(node);
-  for (let count = 0; count < 3; count += 1) await deposit(t, alice, PARTIAL);
+  for (let count = 0; count < 3; count += 1) await makeDeposit(alice, partial);
   const { faults } = nodes.double;
   faults.set('append', { kind: 'delay', milliseconds: 0 });
   faults.set('append', { kind: 'refuse', code: 7, exception: 'access-denied' }, Number.POSITIVE_INFINITY);
@@ -295,7 +274,7 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
 test('a parked event lists its attempts; skipping it ends the deposit that waits for it', async (t) => {
   await using service = await RunningService.start({ roles: ['http'] });
   const alice = await service.register('alice', { collections: ['software'] });
-  for (let count = 0; count < 2; count += 1) await deposit(t, alice, FINAL);
+  for (let count = 0; count < 2; count += 1) await makeDeposit(alice);
   const { administration, service: running } = service;
   await administration.deposit(2, {
     type: 'RecordVerified',
@@ -375,8 +354,8 @@ test('a skip of an event that is retried meanwhile says that its deposit has end
 test('status shows lags, deposits by state and waiting events, with and without a running service', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await deposit(t, alice, FINAL);
-  await deposit(t, alice, PARTIAL);
+  await makeDeposit(alice);
+  await makeDeposit(alice, partial);
   await alice.waitFor('/1/software/1/status/', 'done');
   const parked = { reactor: 'loader', eventId: 'e-1', stream: 'client-x', revision: 0, reason: 'it kills' };
   await service.administration.parking({ type: 'ParkEvent', ...parked });
@@ -425,13 +404,12 @@ test('status shows lags, deposits by state and waiting events, with and without 
 test('a corrupt view is named by status with its remedy, and hides nothing else', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  for (let count = 0; count < 3; count += 1) await deposit(t, alice, FINAL);
+  for (let count = 0; count < 3; count += 1) await makeDeposit(alice);
   for (const depositId of [1, 2, 3]) await alice.waitFor(`/1/software/${depositId}/status/`, 'done');
   const position = await service.service.log.head();
   await until(async () => {
-    const { reactors } = JSON.parse(
-      (await runScript(service.folder, 'status', ['--json'])).out,
-    ) as StatusFacts;
+    const { out } = await runScript(service.folder, 'status', ['--json']);
+    const { reactors } = JSON.parse(out) as StatusFacts;
     return reactors.every((reactor) => reactor.position === position);
   });
   await service.stop();
@@ -509,12 +487,8 @@ test('status warns that a power cut may lose objects of an S3 store, and shows t
 test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {
   const [version, warning] = ['24.10.13', versionWarning('24.10.13') ?? null];
   const at = (seconds: number, done: number, startedAt = '2026-03-01T10:00:00.000Z'): StatusFacts => {
-    const behind = {
-      position: '0000001fffffff00-0000001fffffff00',
-      lagEvents: 1000,
-      lagSeconds: 9999,
-      done,
-    };
+    const position = '0000001fffffff00-0000001fffffff00';
+    const behind = { position, lagEvents: 1000, lagSeconds: 9999, done };
     const service = { version: '10.20.30', pid: 4_194_304, url: 'http://127.0.0.1:65535', following: null };
     return {
       at: new Date(Date.UTC(2026, 2, 2, 0, 0, seconds)).toISOString(),

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
 import { readConfig } from '../../src/config/read-config.ts';
@@ -16,18 +16,15 @@ import type { AnyProjection } from '../../src/views/projection.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { fullViews } from '../../testing/service/full-views.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
-async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
-  for (let number = 0; number < count; number += 1) {
-    const created = await client.post('/1/software/', helloForm, formType);
-    t.is(created.status, 201);
-  }
+async function depositsOf(client: TestClient, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) await makeDeposit(client);
 }
 
 /** Changes a view without the service's knowledge. */
@@ -51,7 +48,7 @@ function pointer(folder: string): Record<string, number> {
 test('views are rebuilt during operation, differences are named, and the new ones are served at once', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 3);
+  await depositsOf(alice, 3);
   for (const id of [1, 2, 3]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
   await service.stop();
   await service.startAgain();
@@ -79,7 +76,7 @@ test('views are rebuilt during operation, differences are named, and the new one
   t.is(rebuilt.code, 0, rebuilt.err);
   t.deepEqual(pointer(service.folder), { views: 2 });
   t.regex(await (await again.get('/1/software/2/status/')).text(), /<deposit_status>done</);
-  await depositsOf(t, again, 1);
+  await depositsOf(again, 1);
   await again.waitFor('/1/software/4/status/', 'done');
   t.is(
     (await runScript(service.folder, 'rebuild', ['--all', '--check'])).code,
@@ -91,7 +88,7 @@ test('views are rebuilt during operation, differences are named, and the new one
 test('a rebuild without a service applies from the next start, and only one runs at a time', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 1);
+  await depositsOf(alice, 1);
   await alice.waitFor('/1/software/1/status/', 'done');
   await service.stop();
   tamper(service.folder, 'DELETE FROM "deposit-status"');
@@ -146,7 +143,7 @@ test('a corrupted lock is reported with its remedy', async (t) => {
 test('views that a stopped start has filled in part are compared without counts, and status counts none', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 2);
+  await depositsOf(alice, 2);
   for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
   const config = readConfig({ DEPOSIT_DATA_DIR: service.folder });
   await service.stop();
@@ -172,7 +169,7 @@ test('views that a stopped start has filled in part are compared without counts,
 test('views built by a newer release are refused by the older service, all or none, and remain', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 2);
+  await depositsOf(alice, 2);
   for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
   const list = async () => (await alice.get('/1/software/')).text();
   const before = await list();
@@ -203,7 +200,7 @@ test('views built by a newer release are refused by the older service, all or no
 test('views built next to a service of another release are used from the next start, and can be printed', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 2);
+  await depositsOf(alice, 2);
   for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
   tamper(service.folder, `UPDATE view_versions SET version = version - 1 WHERE name = 'collections'`);
   const rebuilt = await runScript(service.folder, 'rebuild', ['--all']);
@@ -249,7 +246,7 @@ function createdAt(folder: string, generation: number): unknown {
 test('a full or unusable disk ends a rebuild and a start with one message, and damages no view', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await depositsOf(t, alice, 1);
+  await depositsOf(alice, 1);
   await service.stop();
   const fileOf = (generation: number) => path.join(service.folder, 'views', `views.${generation}.sqlite`);
   {

@@ -1,7 +1,7 @@
 import { chmod, chown, cp, readdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { makeReadOnly, mountedFolder } from '../../testing/processes/mounted-folder.ts';
 import { canBeUnprivileged } from '../../testing/processes/other-user.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
@@ -58,8 +58,7 @@ async function backedUp(t: ExecutionContext): Promise<string> {
   const backup = await temporaryFolder(t);
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, formType);
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   const { code, err } = await runScript(service.folder, 'backup', ['--init', backup]);
   t.is(code, 0, err);
   return backup;

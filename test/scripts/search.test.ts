@@ -15,11 +15,11 @@ import {
   final,
   formOf,
   formType,
-  helloForm,
   helloTar,
   helloZip,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit } from '../../testing/http/made-deposits.ts';
 import { jsonLines, type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
@@ -39,7 +39,7 @@ test.before(async (t) => {
   const alice = await service.register('alice', { collections: ['software'], domain: 'alice.example' });
   const bob = await service.register('bob', { collections: ['software'] });
   for (const id of [1, 2]) {
-    await alice.post('/1/software/', helloForm, { ...formType, ...final });
+    await makeDeposit(alice);
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });

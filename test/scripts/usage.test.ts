@@ -19,7 +19,8 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
 import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { partial } from '../../testing/http/deposit-bodies.ts';
+import { makeDeposit } from '../../testing/http/made-deposits.ts';
 import { canSwitchUser } from '../../testing/processes/other-user.ts';
 import { jsonLines, outcomeOf, runScript, startScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -109,8 +110,7 @@ test('invalid arguments of a command are refused with 2 before anything is done'
 test('a command whose output is closed finishes its changes; one that only prints ends', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  for (const _ of [1, 2, 3])
-    t.is((await alice.post('/1/software/', helloForm, { ...formType, 'In-Progress': 'true' })).status, 201);
+  for (const _ of [1, 2, 3]) await makeDeposit(alice, partial);
   t.deepEqual(await unheard(service.folder, 'status', ['--watch', '--json']), { code: 0, err: '' });
   t.deepEqual(await unheard(service.folder, 'expire', ['--older-than', '0s']), { code: 0, err: '' });
   for (const id of [1, 2, 3])
@@ -269,7 +269,7 @@ test('all rejected deposits are checked again by one command', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
   for (const id of [1, 2]) {
-    t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
+    await makeDeposit(alice);
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   const retry = (...args: string[]) => runScript(service.folder, 'retry', args);
@@ -298,7 +298,7 @@ test('retry prints a deposit that cannot be read, goes on, and ends with 1', asy
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
   for (const id of [1, 2]) {
-    await alice.post('/1/software/', helloForm, formType);
+    await makeDeposit(alice);
     await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   }
   await service.stop(); // so that its views do not see the event of a newer release

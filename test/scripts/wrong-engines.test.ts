@@ -4,7 +4,8 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import test, { type ExecutionContext } from 'ava';
+import { Readable } from 'node:stream';
+import test from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { assertEnginesOfService, openServiceStore } from '../../src/operations/command/service-engines.ts';
@@ -17,7 +18,7 @@ import { ControlClient as OperatedService } from '../../src/service/operator-por
 import { lockLog } from '../../src/service/operator-port/data-directory-lock.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
@@ -26,16 +27,11 @@ import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 /** Makes a service whose log is not in its data folder, with a deposit and an object that no event names. */
-async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {
+async function serviceWithLogElsewhere(file: string): Promise<RunningService> {
   const service = await RunningService.start({ eventLog: { kind: 'sqlite', file } });
   const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await alice.post('/1/software/', helloForm, formType)).status, 201);
-  await alice.waitFor('/1/software/1/status/', 'done');
-  await service.service.store.put(
-    (async function* () {
-      yield Buffer.from('no event names this');
-    })(),
-  );
+  await makeDoneDeposit(alice);
+  await service.service.store.put(Readable.from([Buffer.from('no event names this')]));
   return service;
 }
 
@@ -45,7 +41,7 @@ async function objectsOf(service: RunningService): Promise<number> {
 
 test('objects in the format of a newer release are refused by commands that read them, and status says so', async (t) => {
   const log = path.join(await temporaryFolder(t), 'log.sqlite');
-  await using service = await serviceWithLogElsewhere(t, log);
+  await using service = await serviceWithLogElsewhere(log);
   const [backup, target] = [await temporaryFolder(t), await temporaryFolder(t)];
   const env = { DEPOSIT_EVENT_LOG: `sqlite:${log}` };
   t.is((await runScript(service.folder, 'backup', [backup, '--init'], { env })).code, 0);
@@ -82,7 +78,7 @@ test('objects in the format of a newer release are refused by commands that read
 test('commands without the address of the log do nothing, with and without a running service', async (t) => {
   const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
-  await using service = await serviceWithLogElsewhere(t, file);
+  await using service = await serviceWithLogElsewhere(file);
   const objects = await objectsOf(service);
   const backup = path.join(elsewhere, 'backup');
   const commands = [
@@ -134,7 +130,7 @@ test('commands open existing engines; only those meant to create one may do so',
 test('a log or a store of another service is detected before anything is removed', async (t) => {
   const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
-  await using service = await serviceWithLogElsewhere(t, file);
+  await using service = await serviceWithLogElsewhere(file);
   const objects = await objectsOf(service);
   // The state that older commands left there, or the log before a move to another engine.
   const other = { kind: 'sqlite', file: path.join(service.folder, 'event-log.sqlite') } as const;

@@ -16,9 +16,9 @@ import {
   formOf,
   formType,
   helloEntry,
-  helloForm,
   partial,
 } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { until } from '../../testing/processes/until.ts';
 import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
@@ -58,8 +58,7 @@ test('a failed write to the store logs engine and cause with the id of its reque
 test('an unexpected error is logged with the id of its request', async (t) => {
   const { service, line } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, { ...formType, ...final });
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   for await (const { sha256 } of service.service.store.list()) await service.service.store.remove(sha256);
   const answer = await alice.get('/1/software/1/media/');
   t.is(answer.status, 500);

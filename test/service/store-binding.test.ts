@@ -9,7 +9,7 @@ import { openLog } from '../../src/service/backends/open-log.ts';
 import { openStore } from '../../src/service/backends/open-store.ts';
 import { appendBinding, BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
-import { formType, helloForm } from '../../testing/http/deposit-bodies.ts';
+import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -26,8 +26,7 @@ async function idsIn(folder: string): Promise<Ids> {
 
 async function deposited(service: RunningService): Promise<RunningService> {
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', helloForm, formType);
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await makeDoneDeposit(alice);
   return service;
 }
 

@@ -12,6 +12,13 @@ export async function makeDeposit(
   return pathOf(answer);
 }
 
+/** Makes the same deposit, and resolves to its path once it is done. */
+export async function makeDoneDeposit(client: TestClient): Promise<string> {
+  const path = await makeDeposit(client);
+  await client.waitFor(`${path}status/`, 'done');
+  return path;
+}
+
 /** Returns the path of the deposit whose Edit-IRI is the Location of an answer, `/1/<collection>/<id>/`. */
 export function pathOf({ headers }: Response): string {
   return new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
