@@ -3,6 +3,7 @@ import test from 'ava';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { depositIdOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
@@ -20,7 +21,7 @@ async function deposited(client: TestClient, node: RunningService) {
   const parts = [archivePart(archive, 'paint.tar', 'application/x-tar'), entryPart()];
   const body = formOf(parts);
   const answer = await client.at(node.url).post('/1/software/', body, { ...formType, ...final });
-  const [, id = ''] = /\/1\/software\/(\d+)\//.exec(answer.headers.get('location') ?? '') ?? [];
+  const id = depositIdOf(answer);
   const sha256 = createHash('sha256').update(archive).digest('hex');
   const key = `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
   return { id, iri: `/1/software/${id}/status/`, sha256, key };

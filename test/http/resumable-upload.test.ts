@@ -25,7 +25,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import { FaultProxy } from '../../testing/http/fault-proxy.ts';
-import { pathOf } from '../../testing/http/made-deposits.ts';
+import { depositIdOf, pathOf } from '../../testing/http/made-deposits.ts';
 import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
 import { TestClient } from '../../testing/http/test-client.ts';
 import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
@@ -718,8 +718,8 @@ test('after a restart each upload has its offset; unverified bytes and orphaned 
     [used]: { requestId: created.headers.get('x-request-id'), after: elsewhere },
     [unused]: { requestId: randomUUID(), after: `${'f'.repeat(16)}-${'f'.repeat(16)}` },
     // Claims of this release name the deposit and the command.
-    [usedNow]: { ...claimBy(createdNow.headers.get('x-request-id')), depositId: idOfDeposit(createdNow) },
-    [unusedNow]: { ...claimBy(randomUUID()), depositId: idOfDeposit(createdNow) },
+    [usedNow]: { ...claimBy(createdNow.headers.get('x-request-id')), depositId: depositIdOf(createdNow) },
+    [unusedNow]: { ...claimBy(randomUUID()), depositId: depositIdOf(createdNow) },
   };
   for (const [upload, claim] of Object.entries(claims)) {
     await changeState(service, upload, {
@@ -763,10 +763,6 @@ test('after a restart each upload has its offset; unverified bytes and orphaned 
 
 function claimBy(commandId: string | null) {
   return { commandId, requestId: commandId, after: null };
-}
-
-function idOfDeposit({ headers }: Response): number {
-  return Number(/\/(\d+)\/metadata/.exec(headers.get('location') ?? '')?.[1]);
 }
 
 test("the protocol's client completes an upload over failing connections", async (t) => {

@@ -15,6 +15,7 @@ import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { aliceArchive, createDeposit, reading } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { depositIdOf } from '../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -97,7 +98,7 @@ async function deposited(service: RunningService, client: TestClient) {
   const archive = tarOf([{ name: 'paint/noise.bin', data: randomBytes(100_000) }]);
   const parts = [archivePart(archive, 'paint.tar', 'application/x-tar'), entryPart()];
   const answer = await client.post('/1/software/', formOf(parts), { ...formType, ...final });
-  const [, id = ''] = /\/1\/software\/(\d+)\//.exec(answer.headers.get('location') ?? '') ?? [];
+  const id = depositIdOf(answer);
   const sha256 = createHash('sha256').update(archive).digest('hex');
   const file = path.join(
     service.folder,
@@ -148,7 +149,7 @@ for (const fault of ['missing', 'damaged'] as const) {
     const retry = async (reason: string) =>
       (await runScript(service.folder, 'retry', ['--reason', reason, '--json'])).out;
     t.is(await retry('OBJECT_UNREADABLE'), '');
-    const retried = { deposit_id: Number(id), event: 'ParkedRetried', attempt: 1 };
+    const retried = { deposit_id: id, event: 'ParkedRetried', attempt: 1 };
     const code = fault === 'missing' ? 'OBJECT_MISSING' : 'OBJECT_CORRUPT';
     t.deepEqual(JSON.parse(await retry(code)), retried);
     await until(async () => (await parkedObjects(checking)).length === 1);

@@ -19,6 +19,11 @@ export async function makeDoneDeposit(client: TestClient): Promise<string> {
   return path;
 }
 
+/** Returns the id of the deposit whose Edit-IRI is the Location of an answer. */
+export function depositIdOf(answer: Response): number {
+  return Number(pathOf(answer).split('/').at(-2));
+}
+
 /** Returns the path of the deposit whose Edit-IRI is the Location of an answer, `/1/<collection>/<id>/`. */
 export function pathOf({ headers }: Response): string {
   return new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');

@@ -11,6 +11,7 @@ import {
   formType,
   helloTar,
 } from '../../../testing/http/deposit-bodies.ts';
+import { depositIdOf, pathOf } from '../../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../../testing/http/test-client.ts';
 import { testOfService } from '../../../testing/service/test-of-service.ts';
 
@@ -93,7 +94,7 @@ test('a manifest of many long paths is sent', async (t) => {
     ...formType,
     ...final,
   });
-  const [, id = ''] = /\/(\d+)\/metadata\/$/.exec(made.headers.get('Location') ?? '') ?? [];
+  const id = depositIdOf(made);
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const answer = await auditor.get(`/console/api/deposits/${id}/manifest`);
@@ -193,20 +194,13 @@ test('a depositor gets nothing of other clients, and no events', async (t) => {
 
 test('the history of a deleted deposit remains for operators and auditors', async (t) => {
   const { service, alice } = t.context;
-  const created = await alice.post('/1/software/', body, {
-    ...formType,
-    'In-Progress': 'true',
-  });
-  const location = created.headers.get('location') ?? '';
-  const id = Number(/\/(\d+)\/metadata\/$/.exec(location)?.[1]);
+  const created = await alice.post('/1/software/', body, { ...formType, 'In-Progress': 'true' });
+  const id = depositIdOf(created);
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const depositor = await ConsoleSession.begin(service, 'depositor', 'alice');
-  t.is((await alice.delete(location)).status, 204);
-  t.deepEqual(await (await auditor.get(`/console/api/deposits/${id}`)).json(), {
-    depositId: id,
-    row: null,
-    context: null,
-  });
+  t.is((await alice.delete(`${pathOf(created)}metadata/`)).status, 204);
+  const shown = await auditor.get(`/console/api/deposits/${id}`);
+  t.deepEqual(await shown.json(), { depositId: id, row: null, context: null });
   t.is((await auditor.get(`/console/api/deposits/${id}/manifest`)).status, 404);
   t.is((await depositor.get(`/console/api/deposits/${id}`)).status, 404);
   const page = (await (await auditor.get(`/console/api/streams/deposit-${id}/events`)).json()) as Page;
@@ -218,7 +212,7 @@ const body = formOf([archivePart(helloTar, 'hello.tar', 'application/x-tar'), en
 /** Makes a deposit, and resolves to its id once it is done. */
 async function loaded(client: TestClient): Promise<number> {
   const answer = await client.post('/1/software/', body, { ...formType, ...final });
-  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
+  const id = depositIdOf(answer);
   await client.waitFor(`/1/software/${id}/status/`, 'done');
   return id;
 }

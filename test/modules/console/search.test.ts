@@ -30,6 +30,7 @@ import {
   helloZip,
   partial,
 } from '../../../testing/http/deposit-bodies.ts';
+import { depositIdOf, pathOf } from '../../../testing/http/made-deposits.ts';
 import { seeded } from '../../../testing/processes/seeded-random.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { openOneView } from '../../../testing/service/one-view.ts';
@@ -98,8 +99,7 @@ test('a path that is not UTF-8 is found by its bytes', async (t) => {
   const tar = tarOf([{ name: Buffer.from('demo/caf\xe9 1', 'latin1'), data: 'espresso' }]);
   const form = formOf([archivePart(tar, 'cafe.tar', 'application/x-tar'), entryPart()]);
   const created = await alice.post('/1/software/', form, { ...formType, ...final });
-  const { pathname } = new URL(created.headers.get('location') ?? '');
-  await alice.waitFor(pathname.replace('/metadata/', '/status/'), 'done', 'rejected', 'failed');
+  await alice.waitFor(`${pathOf(created)}status/`, 'done', 'rejected', 'failed');
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const answer = await auditor.get(`/console/api/search?q=swh:1:cnt:${hash('sha1', 'blob 8\0espresso')}`);
   t.is(((await answer.json()) as SearchResult).path, 'demo/caf%E9%201');
@@ -111,10 +111,9 @@ test('an archive is found by its digest after its replacement, and a deposit by 
   const headers = { ...archiveHeaders('first.zip'), ...partial };
   const post = { headers: { ...headers, Slug: 'the-slug' }, body: zipped('one') };
   const created = await alice.send('POST', '/1/software/', post);
-  const location = created.headers.get('location') ?? '';
-  const id = Number(/\/(\d+)\/metadata\/$/.exec(location)?.[1]);
+  const id = depositIdOf(created);
   const put = { headers, body: zipped('another') };
-  t.is((await alice.send('PUT', location.replace('metadata', 'media'), put)).status, 204);
+  t.is((await alice.send('PUT', `${pathOf(created)}media/`, put)).status, 204);
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const idsOfSearch = async (text: string) => {
     const answer = await auditor.get(`/console/api/search?q=${text}`);

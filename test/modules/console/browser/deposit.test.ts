@@ -21,10 +21,10 @@ import {
   entryXml,
   final,
   formOf,
-  formType,
   helloEntry,
   partial,
 } from '../../../../testing/http/deposit-bodies.ts';
+import { depositIdOf, makeDeposit } from '../../../../testing/http/made-deposits.ts';
 import type { TestClient } from '../../../../testing/http/test-client.ts';
 import { until } from '../../../../testing/processes/until.ts';
 import { RunningService } from '../../../../testing/service/running-service.ts';
@@ -642,7 +642,7 @@ test('names and contents of files, and texts of events, are rendered as text, ne
 test('an operator retries the checks of a rejected deposit on its page and sees the result', async (t, open) => {
   const { service, alice } = t.context;
   const answer = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...final });
-  const id = Number(/\/(\d+)\/metadata\/$/.exec(answer.headers.get('location') ?? '')?.[1]);
+  const id = depositIdOf(answer);
   await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
   const { page } = await open({ role: 'operator' });
   await page.goto(`/console/deposits/${id}`);
@@ -763,20 +763,14 @@ async function deposited(
     }`,
   );
   const body = formOf([archivePart(archive, 'p.tar', 'application/x-tar'), entryPart(entry)]);
-  const answer = await client.post('/1/software/', body, {
-    ...formType,
-    ...(more ? partial : final),
-  });
-  const location = answer.headers.get('location') ?? '';
-  const id = /\/(\d+)\/metadata\/$/.exec(location)?.[1];
-  if (id === undefined) throw new Error(`${answer.status} ${await answer.text()}`);
+  const deposit = await makeDeposit(client, more ? partial : final, body);
   if (more)
-    await client.post(`/1/software/${id}/media/`, more, {
+    await client.post(`${deposit}media/`, more, {
       ...archiveHeaders('more.tar', 'application/x-tar'),
       ...final,
     });
-  await client.waitFor(`/1/software/${id}/status/`, 'done');
-  return Number(id);
+  await client.waitFor(`${deposit}status/`, 'done');
+  return Number(deposit.split('/').at(-2));
 }
 
 /** Makes a log of deposits whose objects do not exist. */
