@@ -17,7 +17,7 @@ import {
 } from '../../src/http/responses/long-answers.ts';
 import { closeIdle, limitHalfOpen } from '../../src/http/server/idle-connections.ts';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
-import { Server } from '../../src/http/server/server.ts';
+import { Server, type ServerOptions } from '../../src/http/server/server.ts';
 import type { RequestState } from '../../src/http/service-context.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
@@ -153,7 +153,7 @@ test('an idle streamed response is aborted when its half-closed client may have 
 });
 
 test('a header timeout longer than the idle timeout is answered with 408', async (t) => {
-  const server = await serve(null, 300, () => Promise.resolve(), 100);
+  const server = await serve({ headersTime: 300, idleTime: 100 });
   t.teardown(() => server.close(0));
   for (const begun of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
     using connection = await RawConnection.to(server.url);
@@ -196,32 +196,24 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
   }
 });
 
-/** Starts a server with TLS that answers after a delay. */
+/** Starts a server with TLS that answers after a delay, or once it is ready. */
 async function serveTls(
   t: ExecutionContext<Context>,
   headersTime: number,
-  readiness?: () => Promise<void>,
+  readiness = (): Promise<void> => pause(300),
 ): Promise<Server> {
   const { folder, ...tls } = await tlsFiles();
   t.teardown(() => rm(folder, { recursive: true }));
-  return serve(tls, headersTime, readiness);
+  return serve({ tls, headersTime }, readiness);
 }
 
+/** Starts a server that answers once it is ready. */
 async function serve(
-  tls: { readonly cert: string; readonly key: string } | null,
-  headersTime: number,
-  readiness: () => Promise<void> = () => pause(300),
-  idleTime?: number,
+  options: Pick<ServerOptions, 'headersTime'> & Partial<ServerOptions>,
+  readiness: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Server> {
-  const server = await Server.listen({
-    host: '127.0.0.1',
-    port: 0,
-    tls,
-    headersTime,
-    maxHeadersSize: 16_384,
-    trustProxy: false,
-    ...(idleTime !== undefined && { idleTime }),
-  });
+  const local = { host: '127.0.0.1', port: 0, tls: null, maxHeadersSize: 16_384, trustProxy: false };
+  const server = await Server.listen({ ...local, ...options });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     await readiness();
     res.end('here');
@@ -337,7 +329,7 @@ test('a service that shuts down answers requests in transit, and has their clien
 });
 
 test('a server that shuts down answers requests that arrive while its event loop is delayed', async (t) => {
-  const server = await serve(null, 5000, () => Promise.resolve());
+  const server = await serve({ headersTime: 5000 });
   using connection = await RawConnection.to(server.url);
   const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
   await connection.send(request);
@@ -377,6 +369,9 @@ async function serveApp(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
+const AS_ALICE = { headers: { 'User-Agent': 'alice' } };
+const AS_BOB = { headers: { 'User-Agent': 'bob' } };
+
 /** Sends a request and reads nothing of its answer but what the system buffers. */
 function unread(url: string, client: string): Socket {
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1');
@@ -406,12 +401,12 @@ test('a client that reads none of its lists delays only itself, and its disconne
   );
   const sockets = Array.from({ length: 20 }, () => unread(url, 'alice'));
   await until(async () => begun.length === 4);
-  const other = await fetch(url, { headers: { 'User-Agent': 'bob' } });
+  const other = await fetch(url, AS_BOB);
   t.is((await other.text()).length, 50 * piece.length);
   t.deepEqual(begun, ['alice', 'alice', 'alice', 'alice', 'bob']);
   t.true(made < 50 + 4 * 20, 'a body is rendered only as far as it is read');
   for (const socket of sockets) socket.destroy();
-  const again = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  const again = await fetch(url, AS_ALICE);
   t.is(again.status, 200);
   await again.body?.cancel();
   t.deepEqual(begun.slice(5), ['alice'], 'nothing is started for a disconnected client');
@@ -425,10 +420,7 @@ async function serveLists(t: ExecutionContext<Context>, limits: Partial<LongAnsw
     app.use(async (ctx) => {
       await answers.begin(ctx);
       begun.push(ctx.state.login.client);
-      await sendInPieces(
-        ctx,
-        Array.from({ length: 20 }, () => 'x'.repeat(1024 ** 2)),
-      );
+      await sendInPieces(ctx, Array<string>(20).fill('x'.repeat(1024 ** 2)));
     }),
   );
   const read = async (client: string): Promise<number> =>
@@ -493,14 +485,11 @@ test('other requests are served while a long list is rendered, also if the syste
     app.use(async (ctx) => {
       await answers.begin(ctx);
       setImmediate(count);
-      await sendInPieces(
-        ctx,
-        Array.from({ length: 20 }, () => 'x'.repeat(64 * 1024)),
-      );
+      await sendInPieces(ctx, Array<string>(20).fill('x'.repeat(64 * 1024)));
       isCounting = false;
     }),
   );
-  t.is((await (await fetch(url, { headers: { 'User-Agent': 'alice' } })).text()).length, 20 * 64 * 1024);
+  t.is((await (await fetch(url, AS_ALICE)).text()).length, 20 * 64 * 1024);
   t.true(turns >= 20, `${turns} turns of the event loop`);
 });
 
@@ -515,11 +504,11 @@ test('excess concurrent lists of a client are refused, and other clients are ser
   );
   const sockets = Array.from({ length: 20 }, () => unread(url, 'alice'));
   await pause(300);
-  const refused = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  const refused = await fetch(url, AS_ALICE);
   t.is(refused.status, 503);
   t.is(refused.headers.get('retry-after'), '5');
   assertErrorDocument(t, await refused.text(), 'ServiceUnavailable');
-  t.is((await fetch(url, { headers: { 'User-Agent': 'bob' } })).status, 200);
+  t.is((await fetch(url, AS_BOB)).status, 200);
   for (const socket of sockets) socket.destroy();
 });
 
@@ -533,14 +522,14 @@ test('unread bodies are limited per client', async (t) => {
   });
   const first = unread(url, 'alice');
   await pause(300);
-  const second = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  const second = await fetch(url, AS_ALICE);
   t.is(second.status, 503);
   assertErrorDocument(t, await second.text(), 'ServiceUnavailable');
-  const other = await fetch(url, { headers: { 'User-Agent': 'bob' } });
+  const other = await fetch(url, AS_BOB);
   t.is((await other.text()).length, body.length);
   first.destroy();
   await until(async () => {
-    const answer = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+    const answer = await fetch(url, AS_ALICE);
     return (await answer.text()).length === body.length;
   });
 });
@@ -601,22 +590,8 @@ test('unread bodies of answers without login leave room for those of clients', a
 });
 
 test('empty lines after a response do not keep a connection open', async (t) => {
-  const server = await Server.listen({
-    host: '127.0.0.1',
-    port: 0,
-    tls: null,
-    headersTime: 1000,
-    maxHeadersSize: 16_384,
-    trustProxy: false,
-    keepAliveTime: 1500,
-  });
+  const server = await serve({ headersTime: 1000, keepAliveTime: 1500 });
   t.teardown(() => server.close(0));
-  server.serve((_req, res) => void res.end('here'), {
-    depositNamespace: '',
-    generator: { name: '', version: '', uri: '' },
-    observer: { refused: () => undefined },
-    logger: silentLogger,
-  });
   using connection = await RawConnection.to(server.url);
   await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await connection.answers(1);
