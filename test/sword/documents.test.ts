@@ -70,7 +70,13 @@ const physics = {
   treatment: 'Checked, identified, kept.',
 };
 
-const archiveLimits = { unpackedBytes: 536870912, members: 100000, ratio: 200 };
+const served = {
+  title: 'Deposits',
+  maxUploadSize: 20971520,
+  archiveLimits: { unpackedBytes: 536870912, members: 100000, ratio: 200 },
+  dryRun: true,
+  collections: [physics],
+};
 
 function assertNamespaces(t: ExecutionContext, root: Parsed, defaultNamespace: string): void {
   t.like(root.attributes, {
@@ -101,32 +107,20 @@ function depositFields(t: ExecutionContext, root: Parsed): Record<string, string
   return fields;
 }
 
+const PLACE = 'https://deposit.example/1/physics/42';
+const FEED = 'application/atom+xml;type=feed';
+const STATEMENT = 'http://purl.org/net/sword/terms/statement';
+
 /** The links of the receipt to the other resources of its deposit, in order. */
 const LINKS = [
-  { rel: 'edit', href: 'https://deposit.example/1/physics/42/metadata/' },
-  { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
-  { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
-  { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
-  {
-    rel: 'http://purl.org/net/sword/terms/statement',
-    href: 'https://deposit.example/1/physics/42/statement/',
-    type: 'application/atom+xml;type=feed',
-  },
-  {
-    rel: 'http://purl.org/net/sword/terms/statement',
-    href: 'https://deposit.example/1/physics/42/statement/rdf/',
-    type: 'application/rdf+xml',
-  },
-  {
-    rel: 'edit-media',
-    href: 'https://deposit.example/1/physics/42/media/feed/',
-    type: 'application/atom+xml;type=feed',
-  },
-  {
-    rel: 'version-history',
-    href: 'https://deposit.example/1/physics/42/history/',
-    type: 'application/atom+xml;type=feed',
-  },
+  { rel: 'edit', href: `${PLACE}/metadata/` },
+  { rel: 'edit-media', href: `${PLACE}/media/` },
+  { rel: 'http://purl.org/net/sword/terms/add', href: `${PLACE}/metadata/` },
+  { rel: 'alternate', href: `${PLACE}/status/` },
+  { rel: STATEMENT, href: `${PLACE}/statement/`, type: FEED },
+  { rel: STATEMENT, href: `${PLACE}/statement/rdf/`, type: 'application/rdf+xml' },
+  { rel: 'edit-media', href: `${PLACE}/media/feed/`, type: FEED },
+  { rel: 'version-history', href: `${PLACE}/history/`, type: FEED },
 ];
 
 test('a receipt is an Atom entry with the fields, links and packaging of the interface', (t) => {
@@ -149,7 +143,7 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
   t.is(child(child(root, atom('author')), atom('name')).text, 'alice');
   t.deepEqual(texts(root, atom('generator')), [], 'Atom has it in feeds alone');
   t.deepEqual(child(root, atom('content')).attributes, {
-    src: 'https://deposit.example/1/physics/42/media/',
+    src: `${PLACE}/media/`,
     type: 'application/zip',
   });
   t.is(child(root, sword('treatment')).text, 'Checked, identified, kept.');
@@ -162,7 +156,7 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
       ...LINKS,
       {
         rel: 'http://purl.org/net/sword/terms/originalDeposit',
-        href: 'https://deposit.example/1/physics/42/media/2/',
+        href: `${PLACE}/media/2/`,
         type: 'application/zip',
         title: 'orbitals-1.0.zip',
         length: '1234',
@@ -198,10 +192,8 @@ test('the status of a done deposit has its identifiers, under both pairs of name
 });
 
 test('the second pair of names can be disabled', (t) => {
-  const fields = depositFields(
-    t,
-    parsedBody(xml(statusDocument(orbitals, { ...language, refIdAliases: false }))),
-  );
+  const document = statusDocument(orbitals, { ...language, refIdAliases: false });
+  const fields = depositFields(t, parsedBody(xml(document)));
   t.is(fields['deposit_ref_id'], orbitals.loaded.refId);
   t.false('deposit_swh_id' in fields);
   t.false('deposit_swh_id_context' in fields);
@@ -244,7 +236,7 @@ test('status and content are Atom entries with an author and their own location'
     const root = parsedBody(text);
     t.is(child(child(root, atom('author')), atom('name')).text, orbitals.client);
     const { attributes } = child(root, atom('link'));
-    t.deepEqual(attributes, { rel: 'alternate', href: `https://deposit.example/1/physics/42/${name}/` });
+    t.deepEqual(attributes, { rel: 'alternate', href: `${PLACE}/${name}/` });
   }
 });
 
@@ -259,7 +251,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
     dcterms: orbitals.terms,
     archives: [
       {
-        href: 'https://deposit.example/1/physics/42/media/2/',
+        href: `${PLACE}/media/2/`,
         type: 'application/zip',
         filename: 'orbitals-1.0.zip',
         length: 1234,
@@ -267,7 +259,7 @@ test('JSON has the same facts under the names of the elements', (t) => {
         md5: 'b'.repeat(32),
       },
     ],
-    content: { src: 'https://deposit.example/1/physics/42/media/', type: 'application/zip' },
+    content: { src: `${PLACE}/media/`, type: 'application/zip' },
     links: LINKS,
   });
   t.like(JSON.parse(asJson(depositReceipt({ ...orbitals, archive: null }, language))), {
@@ -294,13 +286,6 @@ test('JSON has the same facts under the names of the elements', (t) => {
 });
 
 test('the service document describes each collection of the client', (t) => {
-  const served = {
-    title: 'Deposits',
-    maxUploadSize: 20971520,
-    archiveLimits,
-    dryRun: true,
-    collections: [physics],
-  };
   const root = parsedBody(xml(serviceDocument(served, language)));
   t.is(root.name, app('service'));
   t.is(root.qname, 'service');
@@ -350,13 +335,6 @@ test('the service document describes each collection of the client', (t) => {
 });
 
 test('the service document names the domain of the client, if it has one', (t) => {
-  const served = {
-    title: 'Deposits',
-    maxUploadSize: 1,
-    archiveLimits,
-    dryRun: false,
-    collections: [physics],
-  };
   const clientDomain = 'alice.example';
   const withDomain = serviceDocument({ ...served, clientDomain }, language);
   t.is(child(parsedBody(xml(withDomain)), '{https://deposit.example/schema}clientDomain').text, clientDomain);
@@ -365,30 +343,16 @@ test('the service document names the domain of the client, if it has one', (t) =
 });
 
 test('the service document of a collection links to no other', (t) => {
-  const served = {
-    title: 'Deposits',
-    maxUploadSize: 1,
-    archiveLimits,
-    dryRun: true,
-    collections: [physics],
-    isOfCollection: true,
-  };
-  const root = parsedBody(xml(serviceDocument(served, language)));
+  const document = serviceDocument({ ...served, isOfCollection: true }, language);
+  const root = parsedBody(xml(document));
   const collection = child(child(root, app('workspace')), app('collection'));
   t.deepEqual(texts(collection, sword('service')), []);
   t.deepEqual(texts(collection, sword('name')), ['physics']);
-  t.notRegex(asJson(serviceDocument(served, language)), /"service"/);
+  t.notRegex(asJson(document), /"service"/);
 });
 
 test('a client without collections still has its workspace', (t) => {
-  const root = parsedBody(
-    xml(
-      serviceDocument(
-        { title: 'Deposits', maxUploadSize: 1, archiveLimits, dryRun: true, collections: [] },
-        language,
-      ),
-    ),
-  );
+  const root = parsedBody(xml(serviceDocument({ ...served, collections: [] }, language)));
   t.deepEqual(
     child(root, app('workspace')).children.map(({ name }) => name),
     [atom('title')],
@@ -396,18 +360,13 @@ test('a client without collections still has its workspace', (t) => {
 });
 
 test('an error document names the error, the remedy and the values', (t) => {
-  const body = xml(
-    errorDocument(
-      {
-        code: 'MaxUploadSizeExceeded',
-        summary: 'The archive is too large.',
-        verboseDescription: '30 bytes were sent, 20 are allowed.',
-        updated: '2020-02-29T12:00:00.000Z',
-      },
-      language,
-    ),
-  );
-  const root = parsedBody(body);
+  const error = {
+    code: 'MaxUploadSizeExceeded',
+    summary: 'The archive is too large.',
+    verboseDescription: '30 bytes were sent, 20 are allowed.',
+    updated: '2020-02-29T12:00:00.000Z',
+  } as const;
+  const root = parsedBody(xml(errorDocument(error, language)));
   t.is(root.name, sword('error'));
   t.is(root.qname, 'sword:error');
   assertNamespaces(t, root, 'http://www.w3.org/2005/Atom');
@@ -588,12 +547,7 @@ test('every document is well-formed with any text, and returns it unchanged', (t
     const { name } = physics;
     const collection = { name, title: text, accept: [text], policy: text, abstract: text, treatment: text };
     const service = parsedBody(
-      xml(
-        serviceDocument(
-          { title: text, maxUploadSize: 1, archiveLimits, dryRun: true, collections: [collection] },
-          oddLanguage,
-        ),
-      ),
+      xml(serviceDocument({ ...served, title: text, collections: [collection] }, oddLanguage)),
     );
     const workspace = child(service, app('workspace'));
     t.is(child(workspace, atom('title')).text, want);
