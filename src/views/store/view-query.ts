@@ -1,3 +1,4 @@
+import { normalForms } from '../normal-forms.ts';
 import type { ViewQuery } from '../view.ts';
 import { expression, indexOf, lookupTable, quoted } from './view-schema.ts';
 
@@ -144,7 +145,7 @@ function textConditions(contains: Contains): readonly string[] {
   return Object.entries(contains).flatMap(([field, texts]) =>
     texts
       .filter((text) => !isShort(text))
-      .map((text) => `{${quoted(field)}} : (${formsOf(text).map(phrase).join(' OR ')})`),
+      .map((text) => `{${quoted(field)}} : (${normalForms(text).map(phrase).join(' OR ')})`),
   );
 }
 
@@ -152,7 +153,7 @@ function textConditions(contains: Contains): readonly string[] {
 function shortTextConditions(view: QueriedView, contains: Contains = {}): readonly Sql[] {
   return Object.entries(contains).flatMap(([field, texts]) =>
     texts.filter(isShort).map((text) => {
-      const values = formsOf(text).map((form) => `*${Array.from(form, inAnyCase).join('')}*`);
+      const values = normalForms(text).map((form) => `*${Array.from(form, inAnyCase).join('')}*`);
       return { sql: `(${values.map(() => `${valueOf(view, field)} GLOB ?`).join(' OR ')})`, values };
     }),
   );
@@ -160,7 +161,7 @@ function shortTextConditions(view: QueriedView, contains: Contains = {}): readon
 
 /** Returns whether a text is too short for the index of texts, which has all sequences of three characters. */
 function isShort(text: string): boolean {
-  return Array.from(text.normalize('NFC')).length < 3;
+  return normalForms(text).some((form) => Array.from(form).length < 3);
 }
 
 /** Returns the pattern of GLOB for a character in upper and lower case, also for one that has a meaning in patterns. */
@@ -168,11 +169,6 @@ function inAnyCase(character: string): string {
   const cases = [character, character.toLowerCase(), character.toUpperCase()];
   const variants = new Set(cases.filter((one) => Array.from(one).length === 1));
   return variants.size > 1 || '*?['.includes(character) ? `[${[...variants].join('')}]` : character;
-}
-
-/** Returns the text as it is, composed and decomposed: systems write the same characters in either form. */
-function formsOf(text: string): readonly string[] {
-  return [...new Set([text, text.normalize('NFC'), text.normalize('NFD')])];
 }
 
 /** Returns a text for FTS5, whose operators are plain text in it. */

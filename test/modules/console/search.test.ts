@@ -225,8 +225,14 @@ test('a word is found in any case, whether few or many deposits have the status'
     'İzmir',
     'A.B*C',
     'axbxc',
+    'cafe\u0301 \u212bngstro\u0308m',
+    '\u0958\u0916',
   ];
-  const rows = texts.map((words, index) => ({ ...rowOf(index + 1, ([first]) => first as never), words }));
+  const rows = texts.map((words, index) => ({
+    ...rowOf(index + 1, ([first]) => first as never),
+    status: 'done' as const,
+    words,
+  }));
   file.take(new Map(rows.map((row) => [String(row.depositId), row])), eventAt('1'));
   const deposits = new VisibleDeposits(file as unknown as View<DepositSearchView>, { scope: null });
   const found = (filter: Filter) =>
@@ -248,9 +254,17 @@ test('a word is found in any case, whether few or many deposits have the status'
     'TR',
     '.b',
     '*',
+    'caf\u00e9',
+    'fe',
+    'f\u00e9',
+    'cafe\u0301',
+    '\u0958\u0916',
+    '\u0915\u093c\u0916',
   ];
   for (const q of words) t.deepEqual(found({ q, status: 'done' }), found({ q }), q);
   t.deepEqual(found({ q: 'ΣΊΣ', status: 'done' }), [2, 1]);
+  t.deepEqual(found({ q: 'caf\u00e9' }), [9]);
+  t.deepEqual(found({ q: '\u0958\u0916' }), [10], 'its normal forms are longer');
   await rm(folder, { recursive: true });
 });
 

@@ -1,5 +1,6 @@
 import { type DepositSearchView, depositSearch } from '../../../../projections/deposit-search.ts';
 import { clock } from '../../../tools/clock.ts';
+import { normalForms } from '../../../views/normal-forms.ts';
 import type { ViewQuery } from '../../../views/view.ts';
 import type { Cursor, DepositPage } from '../protocol/deposit-list.ts';
 import { rowOf, type Selection } from './deposit-query.ts';
@@ -135,7 +136,10 @@ function searchedInFew({ deposits, selection: conditions, cursor, limit }: Asked
   const order = { orderBy: 'depositId', descending: true, limit: FEW };
   const { words = [], terms = [] } = contains;
   // Folds each character alone, as the index of texts does: a sigma is the same at the end of a word.
-  const patterns = words.map((word) => new RegExp(RegExp.escape(word), 'iu'));
+  const patterns = words.map((word) => {
+    const forms = normalForms(word).map((form) => RegExp.escape(form));
+    return new RegExp(forms.join('|'), 'iu');
+  });
   const found = deposits
     .find({ ...selection, ...before, ...order })
     .filter((row) => labels.every((label) => row.labels.includes(label)))
