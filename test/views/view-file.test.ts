@@ -91,7 +91,7 @@ test('texts are found within their field while values are added, changed and rem
 
 test('texts of one or two characters are found, in any case and either normal form', async (t) => {
   const file = await viewFile(t, { name: 'things', version: 1, texts: ['words', 'terms'], labels: 'labels' });
-  const texts = ['软件 存档', 'Übung [1] 50% *', 'cafe\u0301 ÇA', '软 件'];
+  const texts = ['软件 存档', 'Übung [1] 50% *', 'cafe\u0301 ÇA', '软 件', 'a_c a\\d'];
   file.take(
     new Map(
       texts.map((words, at) => [`${at + 1}`, { key: `${at + 1}`, words, terms: ' @a ', labels: [`${at}`] }]),
@@ -111,7 +111,8 @@ test('texts of one or two characters are found, in any case and either normal fo
   t.deepEqual(found(['fé']), ['3']);
   t.deepEqual(found(['c\u0327a']), ['3']);
   for (const text of ['[', '*', '%', '[1', '1]', ']']) t.deepEqual(found([text]), ['2'], text);
-  for (const text of ['?', '_', '^', '"', "'", '\\']) t.deepEqual(found([text]), [], text);
+  for (const text of ['_', '\\', '_c', '\\d']) t.deepEqual(found([text]), ['5'], text);
+  for (const text of ['?', '^', '"', "'", '__', '%%', '_d', '\\c']) t.deepEqual(found([text]), [], text);
   t.deepEqual(found(['软', 'ung']), [], 'with a text of the index');
   t.deepEqual(found(['üb', 'ung']), ['2']);
   t.deepEqual(found(['件'], { labels: ['0'] }), ['1']);
@@ -120,7 +121,7 @@ test('texts of one or two characters are found, in any case and either normal fo
   t.deepEqual(found(['件'], { lowestKey: 2 }), ['4']);
   t.is(
     file.candidateAt({ contains: { words: ['软'] }, orderBy: 'key', descending: true }, 1),
-    3,
+    4,
     'all are candidates',
   );
 });

@@ -153,8 +153,11 @@ function textConditions(contains: Contains): readonly string[] {
 function shortTextConditions(view: QueriedView, contains: Contains = {}): readonly Sql[] {
   return Object.entries(contains).flatMap(([field, texts]) =>
     texts.filter(isShort).map((text) => {
-      const values = normalForms(text).map((form) => `*${Array.from(form, inAnyCase).join('')}*`);
-      return { sql: `(${values.map(() => `${valueOf(view, field)} GLOB ?`).join(' OR ')})`, values };
+      const values = normalForms(text).flatMap(patternsOf);
+      return {
+        sql: `(${values.map(() => `${valueOf(view, field)} LIKE ? ESCAPE '\\'`).join(' OR ')})`,
+        values,
+      };
     }),
   );
 }
@@ -164,11 +167,20 @@ function isShort(text: string): boolean {
   return normalForms(text).some((form) => Array.from(form).length < 3);
 }
 
-/** Returns the pattern of GLOB for a character in upper and lower case, also for one that has a meaning in patterns. */
-function inAnyCase(character: string): string {
+/** Returns the patterns of LIKE for a text in any case. LIKE itself ignores the case of ASCII, and is faster than GLOB. */
+function patternsOf(text: string): readonly string[] {
+  let patterns = ['%'];
+  for (const character of text)
+    patterns = patterns.flatMap((before) => casesOf(character).map((one) => before + one));
+  return patterns.map((pattern) => `${pattern}%`);
+}
+
+/** Returns the cases of a character that LIKE distinguishes. */
+function casesOf(character: string): readonly string[] {
+  if (/[%_\\]/.test(character)) return [`\\${character}`];
+  if (/[ -~]/.test(character)) return [character];
   const cases = [character, character.toLowerCase(), character.toUpperCase()];
-  const variants = new Set(cases.filter((one) => Array.from(one).length === 1));
-  return variants.size > 1 || '*?['.includes(character) ? `[${[...variants].join('')}]` : character;
+  return [...new Set(cases.filter((one) => Array.from(one).length === 1))];
 }
 
 /** Returns a text for FTS5, whose operators are plain text in it. */
