@@ -65,11 +65,11 @@ await runCommand(HELP, async (args) => {
   const isWhole = typeof what === 'string';
   if (config.eventLog.kind === 'sqlite' && !exists(config.dataDir))
     assertExists('event log', config.eventLog.file);
-  await assertNoUnfinishedCopy(config.eventLog);
   if (what !== 'all' && (values.resume || values.state)) {
     throw new UsageError('--resume and --state need --all.');
   }
   if (values.key && !isWhole) throw new UsageError('--key needs --all or --anchors.');
+  await assertNoUnfinishedCopy(config.eventLog);
   const report = new Report({
     limit: numberOf('--limit', values.limit),
     onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),

@@ -188,6 +188,8 @@ test('only the command whose copy is unfinished continues it, and ends it', asyn
     t.regex(ran.err, /^"deposit-service restore" into .* is not finished: run the same command again/);
     t.is(await eventsIn(elsewhere), 0, command);
   }
+  const wrong = await runScript(elsewhere, 'verify', ['1', '--resume']);
+  t.like(wrong, { code: 2, err: '--resume and --state need --all.\n' }, 'wrong usage is refused before');
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 0, restored.err);
   t.false((await readdir(elsewhere)).includes('event-log.sqlite.copy-unfinished'));
