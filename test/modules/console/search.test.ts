@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DepositSearchView, depositSearch } from '../../../projections/deposit-search.ts';
+import { searchRoutes } from '../../../src/modules/console/api/search.ts';
 import { idsOf, pageOf } from '../../../src/modules/console/listing/deposit-pages.ts';
 import { selectionOf } from '../../../src/modules/console/listing/deposit-query.ts';
 import { VisibleDeposits } from '../../../src/modules/console/listing/visible-deposits.ts';
@@ -208,6 +210,20 @@ test('a list by times ends after a time, and the next page continues there', asy
       t.is(pages, scope ? 2 : 4, 'pages of 500 candidates each');
       const few = pageOf(deposits, selectionOf({ ...filter, origin: 'https://a.example/' }), undefined, 50);
       t.deepEqual(few, { rows: [], next: null, searchedTo: null }, 'few are looked at as a whole');
+    }
+    const deposits = new VisibleDeposits(file as unknown as View<DepositSearchView>, { scope: null });
+    const parts = { depositsOf: () => ({ settled: async () => deposits }) };
+    const [route] = searchRoutes(parts as unknown as Parameters<typeof searchRoutes>[0]);
+    const ctx = { req: { socket: new EventEmitter() }, res: new EventEmitter() };
+    for (const [q, limit] of [
+      ['zz', 'The search took long: older deposits may match, too.'],
+      ['zzz', null],
+    ] as const) {
+      const request = { ctx, query: new URLSearchParams({ q }), viewer: { scope: null } };
+      t.like(await route?.answer(request as never), {
+        deposits: [],
+        limit,
+      });
     }
   });
 });

@@ -113,9 +113,10 @@ function filtered(
   understoodAs: SearchResult['understoodAs'],
   filter: Filter,
 ): SearchResult {
-  const { rows } = pageOf(deposits, selectionOf(filter), undefined, MAX_FOUND);
+  const { rows, searchedTo } = pageOf(deposits, selectionOf(filter), undefined, MAX_FOUND);
   const list = new URLSearchParams(filter).toString();
-  return { ...NOTHING_MORE, understoodAs, deposits: rows, list };
+  const limit = searchedTo === null ? null : 'The search took long: older deposits may match, too.';
+  return { ...NOTHING_MORE, understoodAs, deposits: rows, limit, list };
 }
 
 /** Returns the filter in a text such as `actor:rosa status:failed lamp`. */

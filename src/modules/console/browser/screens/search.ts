@@ -49,8 +49,8 @@ export function Search({ place }: ScreenProps): VNode {
     ${count > 0 && html`<${DepositTable} columns=${columnsIn(place.query)} rows=${data.deposits} selected=${undefined} onSelect=${() => undefined} />`}
     ${
       data.list !== null &&
-      count > 0 &&
-      html`<p><a class="button" href=${`/console/deposits?${data.list}`}>Show them in the list</a></p>`
+      (count > 0 || data.limit !== null) &&
+      html`<p><a class="button" href=${`/console/deposits?${data.list}`}>${count > 0 ? 'Show them in the list' : 'Continue in the list'}</a></p>`
     }
   `;
 }
