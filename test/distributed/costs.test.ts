@@ -42,6 +42,8 @@ async function staysWithinLimits(t: ExecutionContext, clients: number): Promise<
     await until(async () => (await done()) === all);
   };
   await deposit(4);
+  // The first sweep, ten seconds after the start, reads what waits for each reactor.
+  await until(async () => (sent.byMethod.get('GetInfo') ?? 0) >= 3);
   const before = { calls: CALLS.map((call) => faults.seen(call)), messages: sent.total };
   await deposit(DEPOSITS);
   const [appends = NaN, reads = NaN] = CALLS.map(
