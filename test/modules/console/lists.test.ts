@@ -53,11 +53,11 @@ test.serial(
       t.deepEqual(page.counts ?? {}, {}, query);
     }
     t.deepEqual(await ids('q=red&client=carol', depositor), [rejected]);
+    t.deepEqual(await ids('q=MP'), [rejected, lamp], 'also a word of two characters');
     t.deepEqual(await ids(`q=${'lamp+'.repeat(20)}`), [rejected, lamp], 'a repeated word counts once');
     const words = Array.from({ length: 9 }, (_, index) => `word${index}`).join('+');
     const long = 'a'.repeat(257);
     for (const bad of [
-      'q=ab',
       `q=${words}`,
       `q=${long}`,
       `reason=${long}`,
