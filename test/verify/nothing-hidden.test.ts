@@ -263,7 +263,7 @@ test('a log with events but without its head file is a finding, an empty log is 
   );
   t.regex(
     (await verified(cut, { what: 'log' })).findings[0]?.text ?? '',
-    /\.head records \d+\.$/,
+    /\.head records \d+\. Restore it from a backup\.$/,
     'one full stop',
   );
   change(path.join(folder, 'event-log.sqlite'), 'DELETE FROM events; DELETE FROM streams');
