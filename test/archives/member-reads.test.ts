@@ -1,14 +1,21 @@
 import { hash, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
+import { readArchive } from '../../src/archives/read-archive.ts';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId } from '../../src/swhid/directory.ts';
+import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { type Files, runInWorld } from '../../src/tools/outside-world.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 
 const PATIENT = 30_000;
@@ -153,6 +160,23 @@ test('a truncated archive causes an error instead of a partial result', async (t
   for (const bytes of Object.values(archives)) {
     const cut = bytes.subarray(0, bytes.length - 1_000_000);
     await t.throwsAsync(buffer(readers.read(content(cut, 'large', large), PATIENT)));
+  }
+});
+
+test('a read that the disk refuses is an error of the file system, whatever the format', async (t) => {
+  for (const [name, bytes] of Object.entries(archives)) {
+    const file = join(await temporaryFolder(t), 'archive');
+    await writeFile(file, bytes);
+    const middle = bytes.length >> 1;
+    const readSync = (descriptor: number, target: Buffer, at: number, length: number, position: number) => {
+      if (position <= middle && position + length > middle)
+        throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+      return FILES_OF_NODE.readSync(descriptor, target, at, length, position);
+    };
+    const world = { files: { ...FILES_OF_NODE, readSync } as Files };
+    const source = { kind: 'file', path: file } as const;
+    const reading = runInWorld(world, () => readArchive(source, hash('sha256', bytes), defaultArchiveLimits));
+    await t.throwsAsync(reading, { code: 'EIO' }, name);
   }
 });
 

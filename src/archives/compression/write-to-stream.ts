@@ -2,13 +2,17 @@ import type { Writable } from 'node:stream';
 
 /**
  * Writes the chunks to a decompressor, each consumed before the next is requested. They may share one buffer, so that
- * no garbage accumulates. Never rejects; errors surface at the output.
+ * no garbage accumulates. Never rejects; errors, also of a read of the chunks, surface at the output.
  */
 export async function feed(pieces: Iterable<Uint8Array>, engine: Writable): Promise<void> {
-  for (const piece of pieces) {
-    if (!(await writeChunk(piece, engine))) return;
+  try {
+    for (const piece of pieces) {
+      if (!(await writeChunk(piece, engine))) return;
+    }
+    engine.end();
+  } catch (error) {
+    engine.destroy(error as Error);
   }
-  engine.end();
 }
 
 /** Resolves to `false` when the decompressor accepts no more. */
