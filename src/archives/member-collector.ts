@@ -193,10 +193,10 @@ export class MemberCollector {
   }
 
   #warnOfGit(path: string): void {
-    const segment = refusedByGit(path);
-    if (segment === undefined) return;
-    const before = path.slice(0, path.indexOf(segment) + segment.length);
-    const text = `The path “${sanitizeName(before)}” has a name that git refuses to check out, “${sanitizeName(segment)}”; it is kept as it is.`;
+    const refused = refusedByGit(path);
+    if (refused === undefined) return;
+    const { segment, down } = refused;
+    const text = `The path “${sanitizeName(down)}” has a name that git refuses to check out, “${sanitizeName(segment)}”; it is kept as it is.`;
     this.warnings.add('GIT_NAME', text);
   }
 

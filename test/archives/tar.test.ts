@@ -218,6 +218,13 @@ test('a name that git refuses to check out gets a warning, in any spelling', asy
   }
 });
 
+test('the warning of a name that git refuses has the path down to it, also below a name that ends alike', async (t) => {
+  for (const name of ['a.git/.git/config', 'a.git\\.git/config', '.github/.git/config']) {
+    const { warnings } = await accepted(t, tarOf([{ ...readme, name }]));
+    t.regex(warnings[0]?.text ?? '', /^The path “[^”]*[/\\]\.git” has .* check out, “\.git”;/, name);
+  }
+});
+
 test("a hard link with a later member of its target's name is refused, unless such tars are accepted", async (t) => {
   const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
   const tar = tarOf([hello, link, { ...hello, data: 'other\n' }]);

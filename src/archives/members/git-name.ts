@@ -5,13 +5,17 @@ const SUSPECT = /(?:^|[/\\])(?:\.|\xe2\x80|\xe2\x81|\xef\xbb\xbf|git~1)/i;
 const IGNORED = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
 
 /**
- * Returns the segment of a path (latin1 string of its raw bytes) that git refuses to check out: a name of its own
- * folder on some system, as `.git`, `.GIT` or `git~1`.
+ * Returns the first segment of a path (latin1 string of its raw bytes) that git refuses to check out, and the path down
+ * to it. It is a name of git's own folder on some system, as `.git`, `.GIT` or `git~1`.
  */
-export function refusedByGit(path: string): string | undefined {
+export function refusedByGit(path: string): { readonly segment: string; readonly down: string } | undefined {
   // Most names are decided by this.
   if (!SUSPECT.test(path)) return undefined;
-  return path
-    .split(/[/\\]/)
-    .find((segment) => /^(?:\.git|git~1)[ .]*(?::|$)/i.test(segment.replace(IGNORED, '')));
+  let end = -1;
+  for (const segment of path.split(/[/\\]/)) {
+    end += 1 + segment.length;
+    if (/^(?:\.git|git~1)[ .]*(?::|$)/i.test(segment.replace(IGNORED, '')))
+      return { segment, down: path.slice(0, end) };
+  }
+  return undefined;
 }
