@@ -3,12 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { defaultArchiveLimits } from '../../src/archives/archive-reader.ts';
+import { TarOutput } from '../../src/archives/members/member-output.ts';
 import { readArchive } from '../../src/archives/read-archive.ts';
+import { readMembers } from '../../src/archives/read-members.ts';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
+import { ChunkSender } from '../../src/archives/workers/chunk-sender.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId } from '../../src/swhid/directory.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
@@ -17,6 +21,7 @@ import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
+import { accepted, membersOf } from './reading.ts';
 
 const PATIENT = 30_000;
 const small = Buffer.from('small\n');
@@ -153,6 +158,48 @@ test('members of bzip2 and xz tars are read', async (t) => {
     const order = content(bytes, 'demo/README.md', Buffer.from('A small project.\n'));
     t.is((await buffer(readers.read(order, PATIENT))).toString(), 'A small project.\n');
   }
+});
+
+/** A sender that knows how many bytes were written while it could not send. */
+class MeasuredSender extends ChunkSender {
+  #unsent = 0;
+  most = 0;
+
+  override write(bytes: Uint8Array): void {
+    super.write(bytes);
+    this.#unsent += bytes.length;
+    this.most = Math.max(this.most, this.#unsent);
+  }
+
+  override async drained(): Promise<void> {
+    await super.drained();
+    this.#unsent = 0;
+  }
+}
+
+test('a tar with very many hard links to one file is made in little memory', async (t) => {
+  const names = Array.from({ length: 10_000 }, (_, number) => `link-${number}`);
+  const links = names.map((name) => ({ name, type: '1', linkName: 'small' }));
+  const bytes = tarOf([...files, ...links]);
+  const members = [...files, ...names.map((name) => ({ name, data: small }))].map(({ name, data }) => {
+    return [name, content(bytes, name, Buffer.from(data)).member] as const;
+  });
+  const { port1: chunks, port2 } = new MessageChannel();
+  const [sent, whole] = [Array<Uint8Array>(), Promise.withResolvers<void>()];
+  chunks.on('message', (chunk: Uint8Array | null) => {
+    if (chunk === null) return whole.resolve();
+    sent.push(chunk);
+    chunks.postMessage(null);
+  });
+  chunks.postMessage(null);
+  const sender = new MeasuredSender(port2);
+  await readMembers({ kind: 'bytes', bytes }, new Map(members), new TarOutput(sender, 0));
+  await sender.finish();
+  await whole.promise;
+  chunks.close();
+  t.true(sender.most < 300_000, `${sender.most} bytes`);
+  const made = await accepted(t, Buffer.concat([...sent, Buffer.alloc(1024)]));
+  t.deepEqual(new Set(membersOf(made)), new Set(membersOf(await accepted(t, bytes))));
 });
 
 test('a truncated archive causes an error instead of a partial result', async (t) => {

@@ -29,7 +29,7 @@ export async function readTarMembers(
   for await (const piece of pieces()) {
     if (emission.left === 0) break;
     reader.push(piece);
-    await output.drained();
+    await emission.drained();
   }
   return planned - emission.left;
 }
@@ -62,12 +62,19 @@ class Places implements TarSink {
   }
 }
 
+type Repetition = {
+  readonly members: readonly WantedMember[];
+  readonly write: (member: WantedMember) => void;
+};
+
 class Emission implements TarSink {
   readonly #plan: Plan;
   readonly #output: ContentOutput;
   #number = -1;
   #due: readonly WantedMember[] = [];
-  #isLink = false;
+  #linkTarget: string | undefined;
+  /** Members with the bytes of an earlier one, which are not written yet. */
+  readonly #repetitions: Repetition[] = [];
   /** Number of members that have not been read yet. */
   left: number;
 
@@ -80,10 +87,10 @@ class Emission implements TarSink {
   member(header: TarHeader): void {
     this.#number += 1;
     this.#due = this.#plan.get(this.#number) ?? [];
-    this.#isLink = kindOf(header) === 'link';
+    this.#linkTarget = kindOf(header) === 'link' ? header.linkName : undefined;
     const [first] = this.#due;
     if (!first) return;
-    if (this.#isLink) for (const member of this.#due) this.#output.link(member, header.linkName);
+    if (this.#linkTarget !== undefined) this.#output.link(first, this.#linkTarget);
     else this.#output.begin(first);
   }
 
@@ -92,13 +99,29 @@ class Emission implements TarSink {
   }
 
   end(): void {
-    const [first, ...more] = this.#due;
+    const [first, ...members] = this.#due;
     if (!first) return;
-    if (!this.#isLink) {
-      this.#output.end();
-      for (const member of more) this.#output.repeat(member, first);
-    }
+    const target = this.#linkTarget;
+    if (target === undefined) this.#output.end();
+    const write = (member: WantedMember): void =>
+      target === undefined ? this.#output.repeat(member, first) : this.#output.link(member, target);
+    if (members.length > 0) this.#repetitions.push({ members, write });
     this.left -= this.#due.length;
     this.#due = [];
+  }
+
+  /**
+   * Writes the repetitions, unless a member is being written: one file may have very many hard links, so that all of them
+   * need more memory than a chunk.
+   */
+  async drained(): Promise<void> {
+    const repetitions = this.#due.length === 0 ? this.#repetitions.splice(0) : [];
+    for (const { members, write } of repetitions) {
+      for (const member of members) {
+        write(member);
+        await this.#output.drained();
+      }
+    }
+    await this.#output.drained();
   }
 }
