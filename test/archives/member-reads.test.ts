@@ -134,6 +134,16 @@ test('a member with the right content id and another SHA-256 is refused', async 
   await t.throwsAsync(buffer(readers.read({ ...order, member: wanted }, PATIENT)), other);
 });
 
+test('a member that has other bytes before the expected ones is refused', async (t) => {
+  await using readers = new ArchiveWorkers({ size: 1 });
+  const expected = randomBytes(256 * 1024 - 512); // with its header, as long as a chunk of the archive
+  const bytes = tarOf([
+    { name: 'file', data: Buffer.concat([Buffer.alloc(expected.length, 'x'), expected]) },
+  ]);
+  const reading = buffer(readers.read(content(bytes, 'file', expected), PATIENT));
+  await t.throwsAsync(reading, { message: /“file” has 523264 bytes where it had 261632 when/ });
+});
+
 test('a directory with a file or a link of another SHA-256 is refused', async (t) => {
   await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');

@@ -41,7 +41,9 @@ export class MemberHash {
   }
 
   update(piece: Uint8Array): void {
-    if (piece.length === this.#size && piece.length <= LARGE_BYTES && !this.#hashes && !this.#whole) {
+    const at = this.#length;
+    this.#length += piece.length;
+    if (at === 0 && piece.length === this.#size && piece.length <= LARGE_BYTES && !this.#hashes) {
       this.#whole = hashMember(piece);
       return;
     }
@@ -52,11 +54,10 @@ export class MemberHash {
     };
     this.#hashes.id.update(piece);
     this.#hashes.sha256.update(piece);
-    if (this.#length < SNIFF_LENGTH)
-      this.#hashes.head.set(piece.subarray(0, SNIFF_LENGTH - this.#length), this.#length);
-    this.#length += piece.length;
+    if (at < SNIFF_LENGTH) this.#hashes.head.set(piece.subarray(0, SNIFF_LENGTH - at), at);
   }
 
+  /** Returns the facts. If there were more bytes than the size, only their `length` is right. */
   digest(): Hashed {
     if (!this.#hashes) return this.#whole ?? hashMember(Buffer.alloc(0));
     const { id, sha256, head } = this.#hashes;

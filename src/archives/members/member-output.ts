@@ -99,9 +99,11 @@ export class TarOutput extends ContentOutput {
   }
 }
 
-function assertSame(member: WantedMember, { id, sha256 }: Hashed): void {
+function assertSame(member: WantedMember, { id, sha256, length }: Hashed): void {
   const shown = `The member “${sanitizeName(member.path)}”`;
   const before = 'when the deposit was loaded';
+  if (length > member.length)
+    throw new Unreadable('CORRUPT', `${shown} has ${length} bytes where it had ${member.length} ${before}.`);
   if (id !== member.id)
     throw new Unreadable('CORRUPT', `${shown} is the content ${id} where it was ${member.id} ${before}.`);
   if (sha256 !== member.sha256)
