@@ -26,7 +26,7 @@ export type Inspection =
       readonly files: number;
       /** Sum of the lengths of the files, unpacked. */
       readonly bytes: number;
-      /** At most 20; the last one counts the rest. */
+      /** At most 20, and the first of each further code; a last one counts the rest. */
       readonly warnings: readonly ArchiveFault[];
       /** The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive. */
       readonly listing: Uint8Array;
@@ -36,7 +36,7 @@ export type Inspection =
   | {
       readonly outcome: 'refused';
       readonly format: ArchiveFormat | null;
-      /** At least one, at most 20. */
+      /** At least one, and no more than there may be warnings. */
       readonly faults: readonly ArchiveFault[];
     };
 

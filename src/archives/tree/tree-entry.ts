@@ -13,7 +13,8 @@ export type ListedLeaf = {
 export type TreeEntry =
   | { readonly path: string; readonly mode: typeof directoryMode; readonly id: string }
   | ({
-      readonly path: string /** SHA-256 of the archive it came from. */;
+      readonly path: string;
+      /** SHA-256 of the archive it came from. */
       readonly archive: string;
     } & ListedLeaf);
 
