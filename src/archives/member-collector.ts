@@ -131,22 +131,27 @@ export class MemberCollector {
 
   /** Checks length and location of a link's target. Links are never followed. */
   checkLink(path: string, target: string): void {
-    const { linkTargetBytes } = this.#limits;
     const shown = `The link “${sanitizeName(path)}”`;
     if (target === '') this.faults.add('BAD_LINK', `${shown} has an empty target.`);
     // A reader of text stops at the NUL; as bytes the target would have another identifier.
     if (target.includes('\0')) this.faults.add('BAD_LINK', `${shown} has a target that holds a NUL byte.`);
-    if (target.length > linkTargetBytes) {
-      this.faults.add(
-        'BAD_LINK',
-        `${shown} has a target that is too long: ${target.length} bytes; the limit is ${linkTargetBytes}.`,
-      );
-    } else if (pointsOutOfTree(path, target)) {
+    if (this.checkTargetLength(path, target.length) && pointsOutOfTree(path, target)) {
       this.warnings.add(
         'LINK_OUT_OF_TREE',
         `${shown} points out of the tree, to “${sanitizeName(target)}”; it is kept as it is.`,
       );
     }
+  }
+
+  /** Returns whether a link's target is within the limit. */
+  checkTargetLength(path: string, length: number): boolean {
+    const { linkTargetBytes } = this.#limits;
+    if (length <= linkTargetBytes) return true;
+    this.faults.add(
+      'BAD_LINK',
+      `The link “${sanitizeName(path)}” has a target that is too long: ${length} bytes; the limit is ${linkTargetBytes}.`,
+    );
+    return false;
   }
 
   toInspection(format: ArchiveFormat, sha256: string): Inspection {

@@ -35,7 +35,7 @@ async function inspectBytes(
   if (format === 'unknown') return { outcome: 'refused', format: null, faults: [unknownFormat] };
   const contents = new MemberCollector(limits);
   try {
-    await (format === 'zip' ? readZip(bytes, limits, contents, assistant) : readTar(bytes, format, contents));
+    await (format === 'zip' ? readZip(bytes, contents, assistant) : readTar(bytes, format, contents));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     contents.faults.add(error.code, error.message);

@@ -22,11 +22,7 @@ const encryptionFlags = 0x0001 | 0x0040 | 0x2000;
 /**
  * Validates an entry by its directory record, and adds it to the tree; returns `undefined` for an entry with a fault.
  */
-export function placeEntry(
-  entry: ZipEntry,
-  contents: MemberCollector,
-  linkTargetBytes: number,
-): PlacedEntry | undefined {
+export function placeEntry(entry: ZipEntry, contents: MemberCollector): PlacedEntry | undefined {
   const name = zipName(entry.rawName, entry.flags);
   const path = contents.pathOf(name ?? entry.rawName);
   const fault = faultOf(entry, name);
@@ -34,7 +30,7 @@ export function placeEntry(
     contents.faults.add(fault[0], `The member “${sanitizeName(name ?? entry.rawName)}” ${fault[1]}.`);
   if (path === undefined || name === undefined) return undefined;
   const isLink = typeOf(entry) === linkType;
-  if (isLink && entry.unpacked > linkTargetBytes) return addLongLink(entry, path, contents, linkTargetBytes);
+  if (isLink && !contents.checkTargetLength(path, entry.unpacked)) return undefined;
   if (name.endsWith('/')) {
     if (contents.addDirectory(path) === 'replaced') addDuplicate(path, contents);
     return fault ? undefined : { kind: 'directory' };
@@ -79,16 +75,6 @@ function addDuplicate(path: string, contents: MemberCollector): void {
     'DUPLICATE',
     `The path “${sanitizeName(path)}” is the name of more than one entry (duplicate).`,
   );
-}
-
-function addLongLink(
-  { unpacked }: ZipEntry,
-  path: string,
-  contents: MemberCollector,
-  limit: number,
-): undefined {
-  const text = `The link “${sanitizeName(path)}” has a target that is too long: ${unpacked} bytes; the limit is ${limit}.`;
-  contents.faults.add('BAD_LINK', text);
 }
 
 function typeOf({ madeBy, attributes }: ZipEntry): number {

@@ -1,5 +1,4 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
-import type { ArchiveLimits } from '../archive-reader.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { corrupt } from '../faults.ts';
 import type { MemberCollector } from '../member-collector.ts';
@@ -27,14 +26,13 @@ type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed:
  */
 export async function readZip(
   bytes: ArchiveBytes,
-  limits: ArchiveLimits,
   contents: MemberCollector,
   assistant?: Assistant,
 ): Promise<void> {
   const window = new ByteWindow(bytes);
   const batches = new ZipBatches(contents, bytes.length, assistant);
   // In reverse, so that each one can be freed after it was read.
-  const extents = extentsIn(bytes, limits, contents).toReversed();
+  const extents = extentsIn(bytes, contents).toReversed();
   try {
     for (let extent = extents.pop(); extent !== undefined; extent = extents.pop())
       await readEntry(bytes, window, extent, batches);
@@ -43,7 +41,7 @@ export async function readZip(
   }
 }
 
-function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: MemberCollector): Extent[] {
+function extentsIn(bytes: ArchiveBytes, contents: MemberCollector): Extent[] {
   const place = readEndRecords(bytes);
   const warn = (entry: ZipEntry, extra: Buffer) => warnAboutName(entry, extra, contents.warnings);
   const entries = countEntries(readDirectory(bytes, place, warn), contents);
@@ -57,7 +55,7 @@ function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: MemberC
   }
   return entries.map((entry, index) => {
     const end = entries[index + 1]?.offset ?? place.start;
-    return { entry, end, placed: placeEntry(entry, contents, limits.linkTargetBytes) };
+    return { entry, end, placed: placeEntry(entry, contents) };
   });
 }
 
