@@ -30,14 +30,12 @@ export function encodeListing(
   { format, sha256 }: ListingHeader,
   members: Iterable<[string, Member | null]>,
 ): Uint8Array {
-  return encodeLines(listingLines(JSON.stringify({ listing: 1, format, archive: sha256 }), members));
+  return encodeLines({ listing: 1, format, archive: sha256 }, listingLines(members));
 }
 
-function* listingLines(first: string, members: Iterable<[string, Member | null]>): Generator<string> {
-  yield first;
-  for (const [path, leaf] of members) {
-    yield leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf, leaf.isArchive);
-  }
+function* listingLines(members: Iterable<[string, Member | null]>): Generator<EncodedLine> {
+  for (const [path, leaf] of members)
+    yield leaf === null ? { path, mode: directoryMode } : { path, ...leaf, archive: leaf.isArchive };
 }
 
 /** @throws {Error} the bytes are not a listing. */
@@ -54,15 +52,7 @@ export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
 /** Encodes every path of a deposit's tree, given in the order of their bytes; the root itself is in the header. */
 export function encodeTree(header: TreeHeader, entries: Iterable<TreeEntry>): Uint8Array {
   const { directory, files, bytes, archives } = header;
-  return encodeLines(
-    manifestLines(JSON.stringify({ manifest: 1, directory, files, bytes, archives }), entries),
-  );
-}
-
-function* manifestLines(first: string, entries: Iterable<TreeEntry>): Generator<string> {
-  yield first;
-  for (const entry of entries)
-    yield encodeLine(entry.path, entry.mode, entry, 'archive' in entry ? entry.archive : undefined);
+  return encodeLines({ manifest: 1, directory, files, bytes, archives }, entries);
 }
 
 /** Decodes one line of a manifest, other than its first. */
@@ -81,22 +71,17 @@ type EncodedLine = {
   archive?: boolean | string;
 };
 
-function encodeLine(
-  path: string,
-  mode: string,
-  { id, length, sha256 }: Pick<EncodedLine, 'id' | 'length' | 'sha256'> = {},
-  archive?: boolean | string,
-): string {
+function encodeLine({ path, mode, id, length, sha256, archive }: EncodedLine): string {
   // JSON.stringify omits keys with the value undefined.
   return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
 }
 
 /** Encodes lines into a separate buffer. At most one chunk of them exists as text, or twice. */
-function encodeLines(lines: Iterable<string>): Uint8Array {
+function encodeLines(header: object, lines: Iterable<EncodedLine>): Uint8Array {
   const pieces: Buffer<ArrayBuffer>[] = [];
-  let text = '';
+  let text = `${JSON.stringify(header)}\n`;
   for (const line of lines) {
-    text += `${line}\n`;
+    text += `${encodeLine(line)}\n`;
     if (text.length < LONGEST_TEXT) continue;
     pieces.push(encoded(text));
     text = '';
