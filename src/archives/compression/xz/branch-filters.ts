@@ -9,11 +9,9 @@ type BranchFilter = {
   decode(bytes: Buffer, position: number): number;
 };
 
-/** Returns the filter of liblzma with this id; `undefined` for other ids. */
-export function branchFilter(id: number): BranchFilter | undefined {
-  if (id === 4) return new X86Filter();
-  const decode = decoders[id];
-  return decode && { decode };
+/** Returns the filter of liblzma with this id, one of 4 to 11. */
+export function branchFilter(id: number): BranchFilter {
+  return id === 4 ? new X86Filter() : { decode: decoders[id]! };
 }
 
 type Decode = BranchFilter['decode'];

@@ -1,5 +1,5 @@
 import { branchFilter } from './branch-filters.ts';
-import { unsupportedXz, type XzFilter } from './xz-block-header.ts';
+import type { XzFilter } from './xz-block-header.ts';
 
 type Pieces = AsyncIterable<Buffer>;
 
@@ -26,7 +26,6 @@ async function* withoutDelta(pieces: Pieces, distance: number): AsyncGenerator<B
 
 async function* withRelativeBranches(pieces: Pieces, { id, properties }: XzFilter): AsyncGenerator<Buffer> {
   const filter = branchFilter(id);
-  if (filter === undefined) throw unsupportedXz();
   let position = properties.length === 4 ? properties.readUInt32LE(0) : 0;
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of pieces) {
