@@ -124,18 +124,14 @@ class X86Filter implements BranchFilter {
       const distance = at - previous;
       previous = at;
       mask = distance > 3 ? 0 : (mask << (distance - 1)) & 7;
-      if (mask !== 0 && (!allowed[mask] || isEdge(bytes[at + 4 - bitNumbers[mask]!]!))) {
-        mask = (mask << 1) | 1;
-        continue;
-      }
-      if (!isEdge(bytes[at + 4]!)) {
+      const isBarred = mask !== 0 && (!allowed[mask] || isEdge(bytes[at + 4 - bitNumbers[mask]!]!));
+      if (isBarred || !isEdge(bytes[at + 4]!)) {
         mask = (mask << 1) | 1;
         continue;
       }
       const target = targetOf(bytes.readUInt32LE(at + 1), position + at + 5, mask);
       bytes.writeUInt32LE(((target & 0x01ffffff) | -(target & 0x01000000)) >>> 0, at + 1);
-      at += 4;
-      mask = 0;
+      at += 4; // so that the next distance is above 3
     }
     const distance = at - previous;
     this.#mask = distance > 3 ? 0 : mask << (distance - 1);
