@@ -43,17 +43,11 @@ export class ArchiveBytes implements Disposable {
     this.#hashed = position + target.length;
   }
 
-  /** Yields the bytes from `from` to `to` in chunks, each in a separate buffer. */
+  /**
+   * Yields the bytes from `from` to `to` in chunks, all in one buffer: each chunk is valid until the next one is
+   * requested.
+   */
   *pieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
-    for (let position = from; position < to; position += PIECE_LENGTH) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_LENGTH, to - position));
-      this.read(piece, position);
-      yield piece;
-    }
-  }
-
-  /** Yields the same chunks in one reused buffer: each chunk is valid until the next one is requested. */
-  *borrowedPieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
     const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_LENGTH, Math.max(to - from, 0)));
     for (let position = from; position < to; position += PIECE_LENGTH) {
       const piece = buffer.subarray(0, Math.min(PIECE_LENGTH, to - position));
@@ -71,7 +65,7 @@ export class ArchiveBytes implements Disposable {
 
   /** Returns the SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */
   digest(): string {
-    for (const _ of this.borrowedPieces(this.#hashed));
+    for (const _ of this.pieces(this.#hashed));
     return this.#hash.digest('hex');
   }
 

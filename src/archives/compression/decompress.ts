@@ -18,11 +18,11 @@ const PIECE_LENGTH = 256 * 1024;
 export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buffer> | AsyncIterable<Buffer> {
   switch (format) {
     case 'tar':
-      return bytes.borrowedPieces();
+      return bytes.pieces();
     case 'tar.gz':
       return gunzip(bytes);
     case 'tar.bz2':
-      return bunzip2(bytes.borrowedPieces());
+      return bunzip2(bytes.pieces());
     case 'tar.xz':
       return unxz(bytes);
   }
@@ -30,7 +30,7 @@ export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buff
 
 async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   const engine = createGunzip({ chunkSize: PIECE_LENGTH });
-  const writing = feed(bytes.borrowedPieces(), engine);
+  const writing = feed(bytes.pieces(), engine);
   try {
     yield* collectingBuffers(engine);
   } catch (error) {
@@ -40,7 +40,7 @@ async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
     await writing;
   }
   // Node's gunzip stops silently at a zero byte after a member. Zeros are padding; other bytes are an error.
-  for (const rest of bytes.borrowedPieces(engine.bytesWritten)) {
+  for (const rest of bytes.pieces(engine.bytesWritten)) {
     if (!isZero(rest)) throw corrupt('TRAILING_BYTES', 'there are trailing bytes after its gzip data');
   }
 }

@@ -117,7 +117,7 @@ export async function* manifestPieces(
   sender: ChunkSender,
 ): AsyncGenerator<Uint8Array> {
   using bytes = ArchiveBytes.open(source);
-  for (const piece of bytes.borrowedPieces()) {
+  for (const piece of bytes.pieces()) {
     await clock.nextTurn(); // in which the port reports that it was closed
     await sender.drained();
     yield piece;

@@ -39,8 +39,10 @@ function unpackedPieces(bytes: ArchiveBytes, entry: ZipEntry): Iterable<Buffer> 
   const header = Buffer.alloc(LOCAL_HEADER_LENGTH);
   bytes.read(header, entry.offset);
   const start = entry.offset + localLength(header);
-  const packed = bytes.borrowedPieces(start, start + entry.packed);
+  const packed = bytes.pieces(start, start + entry.packed);
   if (entry.method === STORED) return packed;
   if (!isSmall(entry)) return inflated(packed, entry);
-  return [unpack(Buffer.concat([...bytes.pieces(start, start + entry.packed)]), entry)];
+  const data = Buffer.allocUnsafeSlow(entry.packed);
+  bytes.read(data, start);
+  return [unpack(data, entry)];
 }

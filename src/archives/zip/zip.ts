@@ -79,7 +79,7 @@ async function readEntry(
   const data = findData(window, extent);
   if (placed === undefined) return;
   if (!isSmall(entry)) {
-    const pieces = () => bytes.borrowedPieces(data.start, data.end);
+    const pieces = () => bytes.pieces(data.start, data.end);
     return await batches.addLarge(() => hashLarge(pieces(), entry), placed);
   }
   // Some writers mark a directory as deflated and omit its data, which must be empty.
