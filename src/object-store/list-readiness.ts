@@ -17,8 +17,14 @@ export async function listReadiness(store: Pick<ObjectStore, 'ready'>): Promise<
   }
 }
 
-/** Codes of file systems and of MinIO. */
-const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'XMinioStorageFull']);
+/** Codes of file systems, of MinIO and of Ceph, for a full disk or a quota that is used up. */
+const FULL: ReadonlySet<string> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'QuotaExceeded',
+  'XMinioAdminBucketQuotaExceeded',
+  'XMinioStorageFull',
+]);
 
 function isFullStore(cause: unknown): boolean {
   return isFull(cause) || FULL.has(codeOf(cause) ?? '');

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
+import { listReadiness } from '../../src/object-store/list-readiness.ts';
 import {
   ObjectCorrupt,
   ObjectStoreUnavailable,
@@ -305,6 +306,7 @@ test('a store that stays busy, or is full, is reported', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
   for (const [status, code] of [
     [507, 'XMinioStorageFull'],
+    [400, 'XMinioAdminBucketQuotaExceeded'],
     [403, 'QuotaExceeded'], // of Ceph
   ] as const) {
     proxy.inject({ kind: 'status', status, code }, /^(PUT|POST)/);
@@ -312,6 +314,7 @@ test('a store that stays busy, or is full, is reported', async (t) => {
       const put = store.put(inChunks(newBody(length)));
       t.regex((await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable })).message, /it is full/);
     }
+    t.is(await listReadiness(store), null, `${code}: it lists all that it has`);
   }
 });
 

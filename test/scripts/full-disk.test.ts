@@ -108,7 +108,8 @@ test('a full store lists all its objects, one that is not ready for another reas
         new ObjectStoreUnavailable('It cannot write.', { cause: Object.assign(new Error(), cause) }),
       ),
   });
-  for (const full of [{ code: 'ENOSPC' }, { code: 'XMinioStorageFull' }, { errcode: 13 }])
+  const codes = ['ENOSPC', 'QuotaExceeded', 'XMinioAdminBucketQuotaExceeded', 'XMinioStorageFull'];
+  for (const full of [...codes.map((code) => ({ code })), { errcode: 13 }])
     t.is(await listReadiness(failing(full)), null, JSON.stringify(full));
   for (const other of [{ code: 'SlowDownWrite' }, { errcode: 10 }, {}])
     t.is(await listReadiness(failing(other)), 'It cannot write.', JSON.stringify(other));
