@@ -81,6 +81,22 @@ test.serial('an open log whose file is moved or replaced refuses appends until i
     }
 });
 
+test.serial('a log that takes the place of an open one does not get the record of its end', async (t) => {
+  const file = await closedLog(t);
+  const copy = path.join(path.dirname(await newLogFile(t)), 'copy.sqlite');
+  for (const suffix of ['', '.head']) await copyFile(`${file}${suffix}`, `${copy}${suffix}`);
+  const log = await SqliteEventLog.open({ file });
+  const append = () => log.append('a', 'none', [newEvent()]);
+  await append();
+  await t.throwsAsync(append(), { code: 'WRONG_EXPECTED_REVISION' }); // the first is recorded by then
+  for (const suffix of ['', '-wal', '-shm']) await rename(`${file}${suffix}`, `${file}.away${suffix}`);
+  for (const suffix of ['', '.head']) await copyFile(`${copy}${suffix}`, `${file}${suffix}`);
+  await log[Symbol.asyncDispose]();
+  t.is(readHead(file)?.position, 3);
+  t.is((await listOf((await openLog(t, { file })).readAll())).length, 3);
+  t.is((await listOf((await openLog(t, { file: `${file}.away` })).readAll())).length, 4);
+});
+
 test.serial('a log whose last event differs from its head file is refused, also for reading', async (t) => {
   for (const change of [
     `UPDATE events SET metadata = '{"hash":"forged"}' WHERE position = 3`,

@@ -517,6 +517,25 @@ test('a store whose database is moved or replaced while it is open accepts nothi
   }
 });
 
+test('a database that takes the place of an open one does not get the record of its last row', async (t) => {
+  const [folder, copy] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const files = ['small.sqlite', 'small.sqlite.head'];
+  const store = await FilesystemObjectStore.open({ folder });
+  await store.put(inChunks(newBody(SMALL)));
+  await store[Symbol.asyncDispose]();
+  for (const name of files) await copyFile(path.join(folder, name), path.join(copy, name));
+  {
+    await using replaced = await FilesystemObjectStore.open({ folder });
+    await replaced.put(inChunks(newBody(SMALL)));
+    for (const suffix of ['', '-wal', '-shm']) await rm(path.join(folder, `small.sqlite${suffix}`));
+    for (const name of files) await copyFile(path.join(copy, name), path.join(folder, name));
+    await t.throwsAsync(replaced.put(inChunks(newBody(SMALL))), { instanceOf: ObjectStoreUnavailable });
+  }
+  const losses: string[] = [];
+  await using _store = await FilesystemObjectStore.open({ folder, onLost: (why) => losses.push(why) });
+  t.deepEqual(losses, []);
+});
+
 test('an unusable folder path is refused', async (t) => {
   const file = path.join(await temporaryFolder(t), 'file');
   await writeFile(file, 'not a folder');

@@ -77,6 +77,7 @@ export function runLogWriter(
 
   function close(): void {
     try {
+      assertFilesInPlace(); // the log that took their place must not get their record
       open?.checkpoint();
     } catch {
       // The WAL stays and is read at the next start.

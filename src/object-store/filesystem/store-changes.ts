@@ -37,12 +37,13 @@ export function runStoreChanges(
   function receive(calls: readonly Call<StoreChange>[]): void {
     const rows = calls.filter(isOfRow);
     const others = calls.filter((call) => !isOfRow(call));
+    const answers = answersTo(rows, () => changeRows(rows));
     port.send([
-      ...answersTo(rows, () => changeRows(rows)),
+      ...answers,
       // Each with a separate answer: the change of a file persists when others fail.
       ...others.map((call) => answerTo(call, () => changeOther(call.request))),
     ]);
-    if (rows.length > 0) lastRow.update();
+    if (answers.some((answer) => 'reply' in answer)) lastRow.update();
   }
 
   /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
