@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import { listReadiness } from '../../src/object-store/list-readiness.ts';
 import {
   ObjectMissing,
   ObjectStoreUnavailable,
   ObjectUnreadable,
 } from '../../src/object-store/object-store.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
+import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { bytesOf, inChunks, listOf, newBody, sha256Of } from './bodies.ts';
@@ -161,6 +164,14 @@ test('the reason for a refused HEAD is read from its headers', async (t) => {
     const stat = () => store.stat(sha256Of(newBody(1)));
     await t.throwsAsync(stat, { instanceOf: ObjectStoreUnavailable, message });
   }
+});
+
+test('the list of a bucket that is not ready may be incomplete, also while the temporary disk is full', async (t) => {
+  const { store, server } = await openIn(t);
+  server.state = 'few-drives-to-write';
+  const open = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+  const reason = await runInWorld({ files: { ...FILES_OF_NODE, open } }, () => listReadiness(store));
+  t.regex(reason ?? '', /too few of its drives answer/);
 });
 
 test('a store on a read-only drive is not reported as wrong credentials', async (t) => {

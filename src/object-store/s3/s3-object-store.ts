@@ -181,8 +181,8 @@ export class S3ObjectStore implements ObjectStore {
 
   async ready(): Promise<void> {
     this.#work.assertOpen();
+    await this.#probe(); // first: a full disk here says nothing of the bucket
     await this.#folder.probe();
-    await this.#probe();
   }
 
   /**
