@@ -35,12 +35,13 @@ export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signa
 
 /** A connection that survives its clients: an unusable client is dropped, and the next call creates another. */
 export class EventStoreDbConnection implements AsyncDisposable {
+  readonly callOptions: CallOptions;
   readonly #options: EventStoreDbOptions;
-  readonly #callOptions: CallOptions;
   readonly #pauses: Required<BackoffOptions>;
-  readonly #callTimeout: number;
   readonly #retryTimeout: number;
   readonly #closed = new AbortController();
+  /** Aborts when the connection is closed. */
+  readonly closed = this.#closed.signal;
   readonly #dropping = new Set<Promise<void>>();
   /** Callbacks for the next call that succeeds. */
   readonly #onSuccess = new Set<() => void>();
@@ -53,19 +54,9 @@ export class EventStoreDbConnection implements AsyncDisposable {
     const { callTimeout = 10_000, retryTimeout = 20_000 } = options;
     this.#options = options;
     this.#pauses = { ...PAUSES, ...options };
-    this.#callTimeout = callTimeout;
     this.#retryTimeout = retryTimeout;
-    this.#callOptions = { credentials: credentialsOf(options), requiresLeader: true, deadline: callTimeout };
+    this.callOptions = { credentials: credentialsOf(options), requiresLeader: true, deadline: callTimeout };
     this.#current = new DroppableClient(options.connectionString);
-  }
-
-  /** Aborts when the connection is closed. */
-  get closed(): AbortSignal {
-    return this.#closed.signal;
-  }
-
-  get callOptions(): CallOptions {
-    return this.#callOptions;
   }
 
   /** @throws {EventLogUnavailable} the connection is closed. */
@@ -87,8 +78,8 @@ export class EventStoreDbConnection implements AsyncDisposable {
     const client = this.client();
     try {
       const signals = [client.lost, signal].filter((one) => one !== undefined);
-      const outcome = await withDeadline(this.#callTimeout, signals, (stop) =>
-        action(client.driver, this.#callOptions, stop),
+      const outcome = await withDeadline(this.callOptions.deadline, signals, (stop) =>
+        action(client.driver, this.callOptions, stop),
       );
       this.#found = undefined;
       for (const wake of this.#onSuccess) wake();
@@ -119,10 +110,10 @@ export class EventStoreDbConnection implements AsyncDisposable {
       } catch (error) {
         signal?.throwIfAborted();
         const pause = backoff.next();
-        const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
+        const isOver = this.closed.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
         if (isOver || !isTransient(error)) throw await this.#toLogError(what, error, signal);
         await clock
-          .sleep(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]))
+          .sleep(pause, AbortSignal.any([this.closed, ...(signal ? [signal] : [])]))
           .catch(() => undefined);
       }
     }
@@ -139,7 +130,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
 
   /** Returns the error of the log for a failed call, with the reason why there is no connection, unless aborted. */
   async #toLogError(what: string, error: unknown, signal?: AbortSignal): Promise<unknown> {
-    if (this.#closed.signal.aborted || !isDisconnected(error)) return toLogError(what, error);
+    if (this.closed.aborted || !isDisconnected(error)) return toLogError(what, error);
     return toLogError(what, error, await this.#connectionFault(signal));
   }
 
@@ -172,14 +163,14 @@ export class EventStoreDbConnection implements AsyncDisposable {
 
   /** Looks for the reason once for all calls that fail during an outage of some seconds. */
   #connectionFault(signal?: AbortSignal): Promise<string | undefined> {
-    const { signal: closed } = this.#closed;
+    const { closed } = this;
     if (!this.#found || this.#found.until < clock.monotonic()) {
       const reason = connectionFault(this.#options.connectionString, closed).catch(() => undefined);
       this.#found = { reason, until: clock.monotonic() + FAULT_CACHE_MS };
     }
     const { reason } = this.#found;
     const signals = signal ? [closed, signal] : [closed];
-    return withDeadline(this.#callTimeout, signals, () => reason).catch(() => undefined);
+    return withDeadline(this.callOptions.deadline, signals, () => reason).catch(() => undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

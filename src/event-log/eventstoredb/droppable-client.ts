@@ -60,6 +60,8 @@ const UNCOMPRESSED = {
 export class DroppableClient {
   readonly driver: EventStoreDBClient;
   readonly #lost = new AbortController();
+  /** Aborts, with the reason, when the client is dropped; its calls and streams are abandoned then. */
+  readonly lost = this.#lost.signal;
   readonly #channels = new Set<() => void>();
 
   /** @throws {BadConnection} the connection string is not valid. */
@@ -70,11 +72,6 @@ export class DroppableClient {
     const internals = this.driver as unknown as Internals; // they are not in its types
     this.#handleRejections(internals);
     this.#trackChannels(internals);
-  }
-
-  /** Aborts, with the reason, when the client is dropped; its calls and streams are abandoned then. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
   }
 
   /** Ends all calls and streams of the client; in the background if the client takes longer than two seconds. */
