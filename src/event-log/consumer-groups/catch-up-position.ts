@@ -131,11 +131,11 @@ export class CatchUpPosition implements AsyncDisposable {
   #save(): Promise<void> {
     this.#timer = undefined;
     this.#saving = this.#saving.then(async () => {
-      const text = textOf({
+      const text = JSON.stringify({
         position: this.#position,
         last: this.#last,
         seen: this.#seen,
-        underWay: this.#inFlight,
+        underWay: [...this.#inFlight],
       });
       if (text === this.#saved) return;
       await writeFileAtomic(this.#file, text);
@@ -160,10 +160,6 @@ function emptyState(): Saved {
 
 function earlier(position: Position | undefined, limit: Position): Position | undefined {
   return position === undefined || position < limit ? position : limit;
-}
-
-function textOf({ underWay, ...reached }: Saved): string {
-  return JSON.stringify({ ...reached, underWay: [...underWay] });
 }
 
 async function isOf(log: Pick<EventLog, 'head' | 'readStream'>, { last, seen }: Saved): Promise<boolean> {
