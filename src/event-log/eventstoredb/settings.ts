@@ -6,8 +6,6 @@ export type Credentials = { readonly username: string; readonly password: string
 export type EventStoreDbOptions = Partial<BackoffOptions> & {
   /** `esdb://host:2113?tls=false`, or a cluster: `esdb://h1:2113,h2:2113,h3:2113?tls=true&nodePreference=leader`. */
   readonly connectionString: string;
-  /** May also be part of the connection string; required with TLS. */
-  readonly credentials?: Credentials;
   /** Time limit of one call before its client is dropped, in milliseconds. */
   readonly callTimeout?: number;
   /** Time limit for repetitions of an operation whose outcome is unknown, in milliseconds. */
@@ -26,10 +24,9 @@ export class BadConnection extends errorsOfCode('BAD_CONFIG') {
 /**
  * Returns the credentials for every append. With credentials the client uses the plain append call; without, it uses a
  * shared stream on which the failure of one client fails the appends of others.
- * @throws {BadConnection} the connection uses TLS, but no credentials are configured.
+ * @throws {BadConnection} the connection uses TLS, but the string has no credentials.
  */
-export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {
-  if (credentials) return credentials;
+export function credentialsOf({ connectionString }: EventStoreDbOptions): Credentials {
   // As the client reads it: a user name without a colon, and a password without an @.
   const [, username, password, rest = ''] = /^[^/]*\/\/([^:@]+):([^@]+)@(.*)$/.exec(connectionString) ?? [];
   if (/^[^?]*@/.test(rest)) {
