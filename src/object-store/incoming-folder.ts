@@ -47,7 +47,7 @@ export class IncomingFolder {
     let swept = 0;
     for await (const { name } of await orUnavailable('read', files.opendir(this.#folder))) {
       const file = path.join(this.#folder, name);
-      if (this.#inUse.has(file) || !(await orUnavailable('read', isOlder(file, olderThan)))) continue;
+      if (this.#inUse.has(file) || !(await orUnavailable('read', isOlderFile(file, olderThan)))) continue;
       if (!dryRun) await orUnavailable('write', files.rm(file, { force: true }));
       swept += 1;
     }
@@ -62,7 +62,7 @@ export class IncomingFolder {
   }
 }
 
-async function isOlder(file: string, than: Date): Promise<boolean> {
+async function isOlderFile(file: string, than: Date): Promise<boolean> {
   const found = await files.stat(file).catch(unlessMissing(undefined));
-  return found !== undefined && found.mtimeMs < than.getTime();
+  return found?.isFile() === true && found.mtimeMs < than.getTime();
 }

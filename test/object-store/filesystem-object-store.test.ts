@@ -489,6 +489,15 @@ test('leftovers of an interrupted upload are swept once they are old, writes in 
   t.is((await store.put(source())).sha256, sha256Of(body));
 });
 
+test('a folder among the files of interrupted puts does not end the sweep', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  await mkdir(path.join(folder, 'incoming', 'lost+found')); // of a file system that is mounted there
+  for (const name of ['first', 'second']) await writeFile(path.join(folder, 'incoming', name), 'left');
+  t.is(await store.sweepIncoming(later(), { dryRun: true }), 2);
+  t.is(await store.sweepIncoming(later()), 2);
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), ['lost+found']);
+});
+
 test('a store whose folder was removed is not ready and accepts nothing', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   await rm(path.join(folder, 'incoming'), { recursive: true });
