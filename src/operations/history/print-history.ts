@@ -9,14 +9,7 @@ import { stateJson, stepJson } from './history-json.ts';
 import { timeOf } from './history-metadata.ts';
 import { closingText, stateText, stepText } from './history-text.ts';
 import { HistoryVerdict } from './history-verdict.ts';
-import {
-  clientSubject,
-  collectionSubject,
-  depositSubject,
-  personSubject,
-  type Step,
-  type Subject,
-} from './stream-history.ts';
+import { type Step, type Subject, subjectOf } from './stream-history.ts';
 
 /** Forms of an argument that the command accepts besides a search term. */
 const SUBJECTS = ['the number of a deposit', 'client:NAME', 'collection:NAME', 'person:NAME'];
@@ -40,7 +33,7 @@ export async function printHistory(args: string[], config: EngineSettings, outpu
     exitCode = 1;
   };
   const ids = term ? await depositsWith(log, config, term, onUnread) : [];
-  const subjects = named ? [named] : ids.map((id) => depositSubject(`${id}`));
+  const subjects = named ? [named] : ids.map((id) => subjectOf.deposit(`${id}`));
   if (subjects.length === 0) throw refused('NO_HISTORY', `No deposit has ${what}.`);
   if (subjects.length > 1)
     output.warn(`${what} is in ${subjects.length} deposits: ${subjects.map(({ name }) => name).join(', ')}.`);
@@ -131,10 +124,8 @@ function momentIn(text: string): Moment {
 /** Returns the subject that the text names; `undefined` if deposits with this value must be searched for. */
 function subjectNamed(text: string): Subject | undefined {
   const [, kind, name = ''] = /^(client|collection|person):(.+)$/s.exec(text) ?? [];
-  if (kind === 'client') return clientSubject(name);
-  if (kind === 'collection') return collectionSubject(name);
-  if (kind === 'person') return personSubject(name);
-  return wholeNumber(text) === undefined ? undefined : depositSubject(text);
+  if (kind !== undefined) return subjectOf[kind as 'client' | 'collection' | 'person'](name); // by the pattern
+  return wholeNumber(text) === undefined ? undefined : subjectOf.deposit(text);
 }
 
 function tooEarly({ name }: Subject, { stored }: Step): Error {

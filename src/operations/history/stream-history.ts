@@ -14,7 +14,6 @@ import { contentFault } from './content-fault.ts';
 export type Subject = {
   /** For example "Deposit 1". */
   readonly name: string;
-  readonly stream: string;
   /** Yields the history from the beginning, event by event; nothing if the stream does not exist. */
   readonly steps: (log: EventLog) => AsyncGenerator<Step>;
 };
@@ -31,21 +30,14 @@ export type Step = {
   readonly facts: readonly Fact[];
 };
 
-export function depositSubject(id: string): Subject {
-  return subject(`Deposit ${id}`, id, deposits, describeDepositEvent, depositFacts);
-}
-
-export function clientSubject(name: string): Subject {
-  return subject(`Client ${name}`, name, clients, describeClientEvent, clientFacts);
-}
-
-export function collectionSubject(name: string): Subject {
-  return subject(`Collection ${name}`, name, collections, describeCollectionEvent, collectionFacts);
-}
-
-export function personSubject(name: string): Subject {
-  return subject(`Person ${name}`, name, people, describePersonEvent, personFacts);
-}
+/** Functions that return a subject by its id or name, for each kind. */
+export const subjectOf = {
+  deposit: (id: string) => subject(`Deposit ${id}`, id, deposits, describeDepositEvent, depositFacts),
+  client: (name: string) => subject(`Client ${name}`, name, clients, describeClientEvent, clientFacts),
+  collection: (name: string) =>
+    subject(`Collection ${name}`, name, collections, describeCollectionEvent, collectionFacts),
+  person: (name: string) => subject(`Person ${name}`, name, people, describePersonEvent, personFacts),
+};
 
 function subject<State extends { readonly status: string }, Command, Event>(
   name: string,
@@ -55,7 +47,7 @@ function subject<State extends { readonly status: string }, Command, Event>(
   factsOf: (state: State) => readonly Fact[],
 ): Subject {
   const stream = `${prefix}${id}`;
-  return { name, stream, steps };
+  return { name, steps };
 
   async function* steps(log: EventLog): AsyncGenerator<Step> {
     const check = chainCheck(stream);
