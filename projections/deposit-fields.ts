@@ -1,4 +1,4 @@
-import type { DepositEvent, Reason } from '../src/domain/deposit/events.ts';
+import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
 import {
   metadataDetail,
   STATUS_AFTER,
@@ -64,6 +64,16 @@ export function withChange<View extends DepositFields>(
 ): View {
   return { ...view, ...change, revision, updatedAt: occurredAt };
 }
+
+/** Returns the fields with the values of an entry; a single-valued field has its first value. */
+export function withFacts({ title, externalIdentifier }: SingleValues, facts: SingleValues): SingleValues {
+  return {
+    title: title ?? facts.title,
+    externalIdentifier: externalIdentifier ?? facts.externalIdentifier,
+  };
+}
+
+type SingleValues = Pick<EntryFacts, 'title' | 'externalIdentifier'>;
 
 function withWarnings<View extends DepositFields>(view: View, warnings: readonly Reason[]): View {
   return warnings.length > 0 ? { ...view, warnings } : view;

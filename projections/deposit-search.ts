@@ -3,7 +3,7 @@ import { type Archives, noArchives } from '../src/domain/deposit/archive-list.ts
 import type { DepositEvent, EntryFacts, Reason } from '../src/domain/deposit/events.ts';
 import type { Projection, Recorded } from '../src/views/projection.ts';
 import { archiveChanges } from './archive-changes.ts';
-import { type DepositFields, newDeposit, statusChanges, withChange } from './deposit-fields.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange, withFacts } from './deposit-fields.ts';
 
 /** A row in the list of all deposits, and the texts by which it is found. */
 export type DepositSearchView = DepositFields &
@@ -64,7 +64,12 @@ export const depositSearch: Projection<DepositSearchView, DepositEvent> = {
       return { ...newDeposit(event), slug, ...noArchives, ...later, ...loaded, ...lookups };
     },
     ...archiveChanges<DepositSearchView>((archive) => archive),
-    MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),
+    MetadataAdded: (view, event) => {
+      const { facts } = event.data.entry;
+      return (
+        view && withChange(view, event, { ...withFacts(view, facts), authors: withAuthors(view, facts) })
+      );
+    },
     MetadataUpdated: (view, event) =>
       view && withChange(view, event, { authors: withAuthors(view, event.data.entry.facts) }),
     MetadataReplaced: (view, event) => {
@@ -171,18 +176,6 @@ function textsOf(view: DepositSearchView): Pick<DepositSearchView, 'changed' | '
 
 function withReasons(view: DepositSearchView, reasons: readonly Pick<Reason, 'code'>[]): DepositSearchView {
   return { ...view, reasonCodes: reasons.map(({ code }) => code) };
-}
-
-/** Returns the fields with the values of an entry; a single-valued field has its first value. */
-function withFacts(
-  view: DepositSearchView,
-  facts: Pick<EntryFacts, 'title' | 'authors' | 'externalIdentifier'>,
-): Partial<DepositSearchView> {
-  return {
-    title: view.title ?? facts.title,
-    authors: withAuthors(view, facts),
-    externalIdentifier: view.externalIdentifier ?? facts.externalIdentifier,
-  };
 }
 
 function withAuthors(view: DepositSearchView, { authors }: Pick<EntryFacts, 'authors'>): readonly string[] {

@@ -1,7 +1,7 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import type { DepositEvent, EntryFacts } from '../src/domain/deposit/events.ts';
+import type { DepositEvent } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/views/projection.ts';
-import { type DepositFields, newDeposit, statusChanges, withChange } from './deposit-fields.ts';
+import { type DepositFields, newDeposit, statusChanges, withChange, withFacts } from './deposit-fields.ts';
 
 /** The data of the State-IRI and of the list of a collection. */
 export type DepositStatusView = DepositFields & {
@@ -51,7 +51,7 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     ArchivesRemoved: (view, event) => view && withChange(view, event, {}),
     ArchiveReplaced: (view, event) => view && withChange(view, event, {}),
     ArchiveRemoved: (view, event) => view && withChange(view, event, {}),
-    MetadataAdded: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry.facts)),
+    MetadataAdded: (view, event) => view && withChange(view, event, withFacts(view, event.data.entry.facts)),
     MetadataUpdated: (view, event) => view && withChange(view, event, {}), // single values stay as they are
     MetadataReplaced: (view, event) => {
       const { title, externalIdentifier } = event.data.entry.facts;
@@ -75,14 +75,3 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     },
   },
 };
-
-/** Returns the fields with the values of an entry; a single-valued field has its first value. */
-function withEntry(
-  { title, externalIdentifier }: DepositStatusView,
-  facts: Pick<EntryFacts, 'title' | 'externalIdentifier'>,
-): Pick<DepositStatusView, 'title' | 'externalIdentifier'> {
-  return {
-    title: title ?? facts.title,
-    externalIdentifier: externalIdentifier ?? facts.externalIdentifier,
-  };
-}
