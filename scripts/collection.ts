@@ -90,13 +90,7 @@ function assertNotEmpty(texts: CollectionTexts): void {
   if (empty !== undefined) throw new UsageError(`--${empty} must not be empty.`);
 }
 
-type CollectionTexts = {
-  readonly title?: string | undefined;
-  readonly abstract?: string | undefined;
-  readonly treatment?: string | undefined;
-  readonly policy?: string | undefined;
-  readonly accept?: readonly string[] | undefined;
-};
+type CollectionTexts = ReturnType<typeof readArguments<typeof TEXT_OPTIONS>>['values'];
 
 function commandsFor(
   collection: string,

@@ -1,4 +1,4 @@
-import { people as shownPeople } from '../projections/people.ts';
+import { type PersonView, people as shownPeople } from '../projections/people.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { readState } from '../src/deposits/command-handler.ts';
@@ -42,12 +42,12 @@ const ACTIONS: Actions = {
   list: ['json'],
 };
 
+const OPTIONS = { role: { type: 'string' }, client: { type: 'string' }, json: { type: 'boolean' } } as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
 await runCommand(HELP, async ([action = '', ...rest]) => {
-  const { values, positionals } = readArguments(rest, {
-    role: { type: 'string' },
-    client: { type: 'string' },
-    json: { type: 'boolean' },
-  });
+  const { values, positionals } = readArguments(rest, OPTIONS);
   assertAction(ACTIONS, action, values);
   if (action === 'list') assertNoPositionals(positionals);
   const person = action === 'list' ? '' : onlyPositional(positionals, 'NAME');
@@ -97,24 +97,13 @@ async function change(
   return `Ended all sessions of ${person}.`;
 }
 
-function roleIn({
-  role,
-  client = null,
-}: {
-  readonly role?: string | undefined;
-  readonly client?: string | null | undefined;
-}): RoleOf {
+function roleIn({ role, client }: Values): RoleOf {
   const known: readonly string[] = ROLES;
   if (role === undefined || !known.includes(role))
     throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`);
-  return { role: role as Role, client }; // it is on the list
+  return { role: role as Role, client: client ?? null }; // it is on the list
 }
 
-function line({
-  person,
-  role,
-  client,
-  disabled,
-}: { readonly person: string; readonly disabled: boolean } & RoleOf): string {
+function line({ person, role, client, disabled }: PersonView): string {
   return `${person}  ${role}${client === null ? '' : ` of ${client}`}${disabled ? '  disabled' : ''}`;
 }

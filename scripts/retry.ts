@@ -30,14 +30,18 @@ object the event is ParkedRetried, which begins no new attempt.
 Exit codes: 0 all are retried, 1 some are not (each with its reason), 2 wrong usage.
 `;
 
+const OPTIONS = {
+  recheck: { type: 'boolean' },
+  status: { type: 'string' },
+  stuck: { type: 'boolean' },
+  reason: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
 await runCommand(HELP, async (args) => {
-  const { values, positionals } = readArguments(args, {
-    recheck: { type: 'boolean' },
-    status: { type: 'string' },
-    stuck: { type: 'boolean' },
-    reason: { type: 'string' },
-    json: { type: 'boolean' },
-  });
+  const { values, positionals } = readArguments(args, OPTIONS);
   const wanted = wantedOf(positionals, values);
   const config = readConfig();
   await using log = await openServiceLog(config);
@@ -72,18 +76,7 @@ await runCommand(HELP, async (args) => {
   return refused > 0 ? 1 : 0;
 });
 
-function wantedOf(
-  positionals: readonly string[],
-  {
-    status,
-    stuck = false,
-    reason,
-  }: {
-    readonly status?: string | undefined;
-    readonly stuck?: boolean | undefined;
-    readonly reason?: string | undefined;
-  },
-): Wanted {
+function wantedOf(positionals: readonly string[], { status, stuck = false, reason }: Values): Wanted {
   const ways = [positionals.length > 0, status !== undefined, stuck, reason !== undefined].filter(Boolean);
   if (ways.length === 0) throw new UsageError('Give ids of deposits, --status, --stuck or --reason.');
   if (ways.length > 1)
