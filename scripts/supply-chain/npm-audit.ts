@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { parseJson } from '../../src/tools/parse-json.ts';
 import type { Check } from './supply-chain-checks.ts';
 
 const NAME = 'vulnerabilities';
@@ -21,7 +22,7 @@ export async function askAudit(): Promise<Check> {
 
 /** Parses the output of `npm audit --json`. */
 export function readAudit(printed: string, failure: string): Check {
-  const report = parsed(printed);
+  const report = parseJson(printed) as Report | null | undefined;
   if (report?.vulnerabilities === undefined || report.auditReportVersion === undefined) {
     const reason = (report?.message ?? failure.split('\n', 1)[0]) || 'npm audit printed no report.';
     return { name: NAME, looked: 0, problems: [], notChecked: reason };
@@ -39,11 +40,3 @@ type Report = {
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly range: string }>>;
   readonly metadata?: { readonly dependencies?: { readonly total?: number } };
 };
-
-function parsed(text: string): Report | undefined {
-  try {
-    return JSON.parse(text) as Report;
-  } catch {
-    return undefined;
-  }
-}

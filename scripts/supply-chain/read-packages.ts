@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { unlessMissing } from '../../src/tools/files/access.ts';
 
 /** The fields of a package in package-lock.json that the checks use. */
 export type LockedPackage = {
@@ -48,7 +49,7 @@ export async function readPackages(root = ROOT): Promise<Packages> {
   const locked = new Map(Object.entries(lock.packages).filter(([place]) => place !== ''));
   const found = await Promise.all(
     [...locked.keys()].map(async (place) => {
-      const said = await jsonIn(path.join(root, place, 'package.json')).catch(unlessMissing);
+      const said = await jsonIn(path.join(root, place, 'package.json')).catch(unlessMissing(undefined));
       return said === undefined ? [] : [[place, said as InstalledPackage] as const];
     }),
   );
@@ -64,9 +65,9 @@ export async function readPackages(root = ROOT): Promise<Packages> {
 
 /** Returns the paths of all packages in a folder `node_modules`, and in those of its packages. */
 async function placesIn(root: string, folder: string): Promise<string[]> {
-  const names = await readdir(path.join(root, folder)).catch(unlessMissing);
+  const names = await readdir(path.join(root, folder)).catch(unlessMissing<string[]>([]));
   const places = await Promise.all(
-    (names ?? []).map(async (name) => {
+    names.map(async (name) => {
       const place = `${folder}/${name}`;
       if (name.startsWith('.')) return [];
       if (name.startsWith('@')) return placesIn(root, place);
@@ -81,10 +82,6 @@ type Lock = { readonly packages: Readonly<Record<string, LockedPackage>> };
 
 async function jsonIn(file: string): Promise<unknown> {
   return JSON.parse(await readFile(file, 'utf8'));
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }
 
 async function textOf(folder: string): Promise<string> {
