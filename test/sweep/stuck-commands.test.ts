@@ -31,7 +31,7 @@ test('stuck deposits are shown by status and verify, and retried by one command 
   t.is(verified.code, 0, verified.err);
   t.regex(
     verified.out,
-    new RegExp(`2 deposits wait for checks or loading, unchanged for over 2 seconds: ${ids.join(', ')}`),
+    new RegExp(`2 deposits wait for checks or loading, unchanged for over 2 s: ${ids.join(', ')}`),
   );
 
   const retried = await runScript(service.folder, 'retry', ['--stuck', '--json'], { env });

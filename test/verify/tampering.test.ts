@@ -585,7 +585,7 @@ test('one deposit that waits is reported in the singular, and the number of many
     return report.notes[0] ?? '';
   };
   await waiting(1);
-  t.regex(await note(), /^1 deposit waits for checks or loading, unchanged for over 1 second: 1\. /);
+  t.regex(await note(), /^1 deposit waits for checks or loading, unchanged for over 1 s: 1\. /);
   for (let id = 2; id <= 1100; id += 1) await waiting(id);
   t.regex(await note(), /^1,100 deposits wait for checks .*, 20 and 1,080 more\. /);
 });

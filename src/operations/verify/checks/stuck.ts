@@ -4,6 +4,7 @@ import { pluralize } from '../../../domain/description.ts';
 import { occurredAt } from '../../../event-log/event-log.ts';
 import { isAwaited } from '../../../reactors/reactor-names.ts';
 import { clock } from '../../../tools/clock.ts';
+import { spanText } from '../../../tools/terminal/span-text.ts';
 import type { LogCheck } from '../log-pass.ts';
 import type { Report } from '../report.ts';
 
@@ -29,13 +30,8 @@ export function stuckCheck(report: Report, stuckAfter: number): LogCheck {
       const others =
         stuck.length > MAX_NAMED ? ` and ${(stuck.length - MAX_NAMED).toLocaleString('en')} more` : '';
       report.notes.push(
-        `${pluralize(stuck.length, 'deposit')} ${stuck.length === 1 ? 'waits' : 'wait'} for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "deposit-service retry --stuck" does so now.`,
+        `${pluralize(stuck.length, 'deposit')} ${stuck.length === 1 ? 'waits' : 'wait'} for checks or loading, unchanged for over ${spanText(Math.round(stuckAfter / 1000))}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "deposit-service retry --stuck" does so now.`,
       );
     },
   };
-}
-
-function duration(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1000);
-  return seconds < 120 ? pluralize(seconds, 'second') : pluralize(Math.round(seconds / 60), 'minute');
 }
