@@ -31,8 +31,8 @@ export interface View<Type> {
    * if there are fewer.
    */
   candidateAt(query: Omit<ViewQuery, 'limit'>, place: number): number | string | undefined;
-  /** Counts matching values, up to a limit. Fast only if an index covers every field of the query. */
-  count(query: CountQuery): number;
+  /** Counts matching values. Fast only if an index covers every field of the query. */
+  count(query: Omit<ViewQuery, 'limit'>): number;
   /**
    * Counts the values with these fields, by each value of the last counter field. Reads counters, so it is fast for any
    * number of values.
@@ -67,8 +67,6 @@ export type ViewQuery = {
   readonly limit: number;
   readonly offset?: number;
 };
-
-export type CountQuery = Omit<ViewQuery, 'limit'> & Partial<Pick<ViewQuery, 'limit'>>;
 
 /** Progress of a view. */
 export type Reached = {

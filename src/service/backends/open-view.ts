@@ -4,7 +4,7 @@ import { exists } from '../../tools/files/access.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { ViewFile } from '../../views/store/view-file.ts';
 import { ViewFolder } from '../../views/store/view-folder.ts';
-import type { CountQuery, ViewQuery } from '../../views/view.ts';
+import type { ViewQuery } from '../../views/view.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { assertExists } from './backend-not-found.ts';
 import { viewDirectory } from './view-directory.ts';
@@ -61,7 +61,7 @@ function storedView(file: ViewFile, name: string) {
         : undefined,
     find: (query: ViewQuery) => file.read(name, (table) => table.find(query)),
     numbers: (field: string, query: ViewQuery) => file.read(name, (table) => table.numbers(field, query)),
-    count: (query: CountQuery) => file.read(name, (table) => table.count(query)),
+    count: (query: Omit<ViewQuery, 'limit'>) => file.read(name, (table) => table.count(query)),
     /** Whether {@link counts} are there: the service adds them once its views are filled. */
     isCounted: () => file.read(name, (table) => table.isCounted),
     counts: (equal?: Readonly<Record<string, string>>) => file.read(name, (table) => table.counts(equal)),

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMIT } from '../../tools/sqlite/limit.ts';
-import type { CountQuery, View, ViewQuery } from '../view.ts';
+import type { View, ViewQuery } from '../view.ts';
 import { candidateQuery, ordering, selection } from './view-query.ts';
 import { countedFields, lookupTable, quoted, storedFields } from './view-schema.ts';
 
@@ -86,12 +86,9 @@ export class ViewTable implements Omit<View<unknown>, 'settled' | 'values'> {
     return row && (row['id'] as number | string); // keys are numbers, fields either
   }
 
-  count({ limit, ...asked }: CountQuery): number {
-    const { sql, values } = selection(this.#queried, asked);
-    if (limit === undefined)
-      return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
-    const counted = this.#statement(`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql} ${LIMIT})`);
-    return Number(counted.get(...values, limit)?.['count']);
+  count(query: Omit<ViewQuery, 'limit'>): number {
+    const { sql, values } = selection(this.#queried, query);
+    return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
   }
 
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
