@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
 import { isFull } from '../tools/sqlite/codes.ts';
 import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
 import type { AnyProjection } from './projection.ts';
@@ -132,6 +133,7 @@ export class Rebuild implements Disposable {
     for (const projection of projections) {
       const { name } = projection;
       if (names && !names.includes(name)) continue;
+      await this.#assertNotStopped();
       const other = otherVersion(inUse, projection);
       if (other === undefined) {
         const note = yield* differencesBetween(inUse, this.#built, name);
@@ -144,7 +146,15 @@ export class Rebuild implements Disposable {
           `The view ${name} was not compared: it ${other.why}: a service that uses it builds it when it starts.`,
         );
     }
+    await this.#assertNotStopped();
     for (const text of damageOf(inUse)) yield this.#damage(text);
+    await this.#assertNotStopped();
+  }
+
+  /** Lets signals of the process arrive, which a comparison does not wait for. @throws the reason of the signal */
+  async #assertNotStopped(): Promise<void> {
+    await clock.nextTurn();
+    this.#options.signal?.throwIfAborted();
   }
 
   /** Whether a running service has built this view; without a name, whether it has built any. */

@@ -98,6 +98,22 @@ test('a rebuilt file has the tables, indexes and triggers of the one in use', as
   t.deepEqual(partsOf(rebuild.generation), partsOf(1));
 });
 
+test('a comparison of views that is stopped ends before the next view', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using log = new MemoryEventLog();
+  const random = seeded(SEED);
+  const following = await follow(log, folder);
+  for (let step = 1; step <= 20; step += 1) await happen(log, random);
+  await following.end();
+  const stop = new AbortController();
+  const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
+  using rebuild = new Rebuild({ ...options, signal: stop.signal });
+  await rebuild.build();
+  const compared = Array.fromAsync(rebuild.differences());
+  setImmediate(() => stop.abort(new Error('stopped')));
+  await t.throwsAsync(compared, { message: 'stopped' });
+});
+
 async function follow(log: EventLog, folder: string) {
   const store = new SqliteViewStore(folder, 'memory');
   const projector = new Projector(log, store);
