@@ -128,7 +128,14 @@ export class Rebuild implements Disposable {
       else this.#notCompared.push(noneCompared('they are of another log, as after a restore'));
       return;
     }
-    if (isBefore(this.#built.lastSeen?.position, last.position))
+    const built = this.#built.lastSeen?.position;
+    if (isBefore(last.position, built)) {
+      this.#notCompared.push(
+        'No view was compared: an interrupted rebuild had read more of the log than the views in use.',
+      );
+      return;
+    }
+    if (isBefore(built, last.position))
       await this.#unlessFull(this.#advance(last.position, () => this.#built.save()));
     for (const projection of projections) {
       const { name } = projection;

@@ -16,8 +16,10 @@ import {
 import { Refusal } from '../../src/domain/decider.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
+import { applyEvents } from '../../src/views/apply-events.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { anyContext } from '../../testing/domain/commands.ts';
 import {
@@ -96,6 +98,25 @@ test('a rebuilt file has the tables, indexes and triggers of the one in use', as
   };
   t.true(partsOf(1).length > 50);
   t.deepEqual(partsOf(rebuild.generation), partsOf(1));
+});
+
+test('views are not compared with those of an interrupted rebuild that had read more of the log', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using log = new MemoryEventLog();
+  const random = seeded(SEED);
+  for (let step = 1; step <= 20; step += 1) await happen(log, random);
+  const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
+  const interrupted = new Rebuild(options); // without views in use
+  await interrupted.build();
+  interrupted[Symbol.dispose]();
+  using inUse = openViewFile(path.join(folder, 'views.1.sqlite'), 'memory', everyView);
+  const events = await Array.fromAsync(log.readAll());
+  applyEvents(inUse, everyView, events.slice(0, events.length / 2));
+  inUse.save();
+  using rebuild = new Rebuild(options);
+  await rebuild.build();
+  t.deepEqual(await Array.fromAsync(rebuild.differences()), []);
+  t.regex(rebuild.notCompared.join(), /^No view was compared: an interrupted rebuild had read more /);
 });
 
 test('a comparison of views that is stopped ends before the next view', async (t) => {
