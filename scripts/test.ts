@@ -127,8 +127,8 @@ async function run(
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   const silence = clock.setTimeout(() => child.kill('SIGINT'), SILENCE_MS); // AVA then names the tests that it waits for
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
     silence.refresh();
     process.stdout.write(chunk);
   });
