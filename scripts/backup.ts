@@ -98,6 +98,7 @@ await runCommand(HELP, async (args) => {
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
+  bars.end();
   const keys = await backUpKeys(config, folder);
   const complete = isComplete(objects) && altered === undefined;
   if (complete) {

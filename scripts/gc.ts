@@ -63,6 +63,7 @@ await runCommand(
     if (values.remove && !values['more-than-a-tenth']) assertFew(objects, listed);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
     const failed = values.remove ? await removeAll(orphans, search, bars) : { objects: 0, bytes: 0 };
+    bars.end();
     if (!values.remove && !values.json)
       for (const { sha256, length } of orphans) say(`${sha256}  ${pluralize(length, 'byte')}`);
     const done = { objects: objects - failed.objects, bytes: bytes - failed.bytes, uploads };

@@ -53,6 +53,7 @@ await runCommand(HELP, async (args) => {
     },
   );
   await endCopy(eventLog);
+  bars.end();
   say(`Imported ${pluralize(copied, 'event')}; the log holds ${found + copied}.`);
 });
 

@@ -101,6 +101,7 @@ await runCommand(HELP, async (args) => {
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
+  bars.end();
   await onTarget(store.setId((await boundStore(target)) as string), into); // appended above
   const keyProblems = await restoreKeys(folder, config);
   const lacksObjects = !isComplete(objects) && !values.latest;

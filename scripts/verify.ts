@@ -5,7 +5,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { BadAnchorKey, publicAnchorKey, publicAnchorKeys } from '../src/modules/anchors/anchor-key.ts';
 import { readArguments, wholeNumber } from '../src/operations/command/arguments.ts';
 import { runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
-import { jsonLine, warn } from '../src/operations/command/output.ts';
+import { jsonLine, say, warn } from '../src/operations/command/output.ts';
 import { assertEnginesOfService, serviceOn } from '../src/operations/command/service-engines.ts';
 import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
@@ -18,7 +18,6 @@ import { openLog } from '../src/service/backends/open-log.ts';
 import { assertNoUnfinishedCopy } from '../src/service/backends/unfinished-copy.ts';
 import { viewDirectory } from '../src/service/backends/view-directory.ts';
 import { exists } from '../src/tools/files/access.ts';
-import { printable } from '../src/tools/terminal/printable.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Proves that neither history nor bytes were altered, or names what was. The service may run.
@@ -72,7 +71,7 @@ await runCommand(HELP, async (args) => {
   await assertNoUnfinishedCopy(config.eventLog);
   const report = new Report({
     limit: numberOf('--limit', values.limit),
-    onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
+    onFinding: (finding) => say(values.json ? jsonLine({ finding }) : `${finding.check}: ${finding.text}`),
   });
   const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
   // Something missing is a finding. A missing store or permission, or a backend of another service, is an error.
@@ -97,7 +96,7 @@ await runCommand(HELP, async (args) => {
       `The signer of the anchors was not verified: ${config.anchorKeyFile} is missing, unreadable or not a public key. Give the public key with --key.`,
     );
   }
-  say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
+  say(values.json ? jsonLine({ summary: summaryOf(report) }) : summaryText(report));
   if (what === 'all' && report.findings === 0) {
     const problem = await recordSuccess(config.dataDir, 'verification');
     if (problem !== undefined) warn(problem);
@@ -182,14 +181,4 @@ function numberOf(name: string, text: string): number {
   const number = wholeNumber(text);
   if (number !== undefined) return number;
   throw new UsageError(`${name} must be a whole number from 1, not ${text}.`);
-}
-
-function json(value: object): string {
-  return `${jsonLine(value)}\n`;
-}
-
-/** On a terminal, the line of a progress bar may be there. */
-function say(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  process.stdout.write(printable(text));
 }

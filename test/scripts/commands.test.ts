@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { assertAccepted, settings, type Wanted } from '../../src/operations/clients/client-settings.ts';
@@ -104,6 +106,23 @@ test('operators who grant the same new collection at once both grant it, and one
     return administration.grant(client, 'new');
   });
   t.is((await Promise.all(granted)).filter(({ opened }) => opened).length, 1);
+});
+
+test('a text that is printed next to a progress bar has a line of its own', async (t) => {
+  const program = `
+    import { say } from './src/operations/command/output.ts';
+    import { ProgressBars } from './src/tools/terminal/progress-bar.ts';
+    Object.defineProperty(process.stderr, 'isTTY', { value: true });
+    using bars = new ProgressBars();
+    bars.at('events read', 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    bars.at('events read', 2);
+    say('first');
+    say('second');`;
+  const line = '"$0" --input-type=module --eval "$1" 2>&1';
+  const { stdout } = await promisify(execFile)('sh', ['-c', line, process.execPath, program]);
+  t.regex(stdout, /2 events read/);
+  t.true(stdout.includes('\r\u001B[Kfirst\nsecond\n'), stdout);
 });
 
 test('a list of deposits has each once, whatever changes in the views meanwhile', async (t) => {

@@ -398,7 +398,7 @@ test('a single item is printed in the singular', (t) => {
   Object.assign(report.counts, { events: 1, streams: 1, objects: 1, bytes: 2000, deposits: 1, anchors: 1 });
   t.regex(
     summaryText(report),
-    /1 event of 1 stream, 1 object \(2,000 bytes\), the identifiers of 1 deposit, 1 anchor\.\n$/,
+    /1 event of 1 stream, 1 object \(2,000 bytes\), the identifiers of 1 deposit, 1 anchor\.$/,
   );
 });
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { clock } from '../../tools/clock.ts';
 import { printable } from '../../tools/terminal/printable.ts';
+import { clearBar } from '../../tools/terminal/progress-bar.ts';
 
 /** Prints text, without characters by which the text of a client could pass for something else. */
 export function say(text: string): void {
+  clearBar();
   process.stdout.write(`${printable(text)}\n`);
 }
 
@@ -25,6 +27,7 @@ export async function sayInTurn(text: string, { waits = true } = {}): Promise<vo
 
 /** Prints a message on standard error, apart from the output that programs read. */
 export function warn(text: string): void {
+  clearBar();
   process.stderr.write(`${printable(text)}\n`);
 }
 

@@ -27,6 +27,5 @@ export function summaryText(report: Report): string {
     findings === 0
       ? `All proven: ${looked.join(', ')}.`
       : `${findings} ${findings === 1 ? 'problem' : 'problems'} found. Checked: ${looked.join(', ')}.`,
-    '',
   ].join('\n');
 }

@@ -5,6 +5,15 @@ const [REDRAW, NEXT_LINE] = [100, 2000];
 /** Milliseconds over which the rate is computed. */
 const RATE_WINDOW_MS = 10_000;
 
+/** Whether a bar is on the line of the cursor of a terminal. */
+let isOnLine = false;
+
+/** Clears the line of a bar, so that a text can be printed there. The bar is shown again with its next progress. */
+export function clearBar(): void {
+  if (isOnLine) process.stderr.write('\r\x1b[K');
+  isOnLine = false;
+}
+
 /**
  * Shows progress on standard error: a bar on a terminal, otherwise occasional lines. Shows nothing for work that
  * finishes at once. Each step of the work has a bar of its own, one after the other.
@@ -44,7 +53,7 @@ function progressBar(what: string) {
 
   const show = (): void => {
     const text = progressText(what, last, rateOf(reached, last.done));
-    shown = true;
+    [shown, isOnLine] = [true, stderr.isTTY];
     stderr.write(stderr.isTTY ? `\r\x1b[K${withBar(text, last, stderr.columns || 80)}` : `${text}\n`);
   };
   return {
@@ -65,6 +74,7 @@ function progressBar(what: string) {
       if (!shown) return;
       show();
       if (stderr.isTTY) stderr.write('\n');
+      isOnLine = false;
     },
   };
 }
