@@ -17,6 +17,13 @@ const lines = async function* () {
 };
 const { signal } = new AbortController();
 
+test('a file is not written once its signal has aborted', async (t) => {
+  const folder = await temporaryFolder(t);
+  const aborted = AbortSignal.abort(new Error('stopped'));
+  await t.throwsAsync(writeWholeFile(path.join(folder, 'export'), lines(), aborted), { message: 'stopped' });
+  t.deepEqual(await readdir(folder), []);
+});
+
 test.serial('a file whose name is not synced is not reported as written', async (t) => {
   const file = path.join(await temporaryFolder(t), 'export');
   const syncs = await failFileCalls(t, 'sync', (count) => count === 2);

@@ -32,6 +32,7 @@ export async function writeWholeFile(
 
 /** Yields text until the signal aborts, without waiting for text that is still being read. */
 async function* untilStopped(text: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string> {
+  signal.throwIfAborted(); // while the file was opened
   const stopped = new AbortGate();
   signal.addEventListener('abort', () => stopped.abort(signal.reason));
   const pieces = text[Symbol.asyncIterator]();
