@@ -40,8 +40,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       'ONE_NODE',
       'The event log is embedded, so there is one node: "deposit-service status" reports how it is.',
     );
+  await using log = await openServiceLog(config);
   if (node !== undefined) {
-    await using log = await openServiceLog(config);
     if (!(await registeredNodes(log)).nodes.includes(node))
       throw refused(
         'NODE_UNKNOWN',
@@ -52,7 +52,6 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     say(values.json ? jsonLine({ node, forgotten: true }) : `The node ${node} is forgotten.`);
     return 0;
   }
-  await using log = await openServiceLog(config);
   const nodes = await confirmations(log);
   for (const [node, confirmed] of nodes)
     say(
