@@ -45,7 +45,8 @@ Nothing is overwritten: a log that contains anything but the beginning of the ba
 run, repeat the same command: no service starts before it has finished. Every event is compared and every hash recomputed
 at the end; every object is verified while it is copied. The keys go where DEPOSIT_WEBHOOK_KEY_FILE and
 DEPOSIT_ANCHOR_KEY_FILE say, or into the data folder. Views are built when the service starts. If the last backup into DIR
-was interrupted or not complete, choose --last-complete or --latest. Log and objects get a new id, by which they belong together. Objects that have an id are refused.
+was interrupted or not complete, choose --last-complete or --latest. Log and objects get a new id, by which they belong
+together. Objects that have an id are refused.
 
 Exit codes: 0 done; 1 refused, failed, a key could not be written, or an object that an event names is missing, after which
 no service starts, for the object unless --latest; 2 wrong usage.
