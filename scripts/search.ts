@@ -36,7 +36,8 @@ altered event is marked as BROKEN. history and verify also show what was removed
 Examples: deposit-service search swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
           deposit-service search --type DepositRejected --client alice --since 2026-03-01
 
-Exit codes: 0 found, 1 nothing found, an event is altered, a manifest could not be searched, or failed, 2 wrong usage.
+Exit codes: 0 found, 1 nothing found, an event is altered, an event or a manifest could not be searched, or failed,
+2 wrong usage.
 `;
 
 const OPTIONS = {

@@ -291,6 +291,11 @@ const forgeries: Readonly<Record<string, readonly [change: string, at: number, m
     2,
     /it is event 2 where 1 was expected/,
   ],
+  'data that nest too deeply': [
+    `UPDATE events SET data = '{"a":' || replace(hex(zeroblob(20000)), '00', '[') || replace(hex(zeroblob(20000)), '00', ']') || '}' WHERE stream = $stream AND revision = 1`,
+    1,
+    /its contents nest deeper than those of any event/,
+  ],
 };
 
 test('a manipulated history is clearly marked and exits with 1', async (t) => {

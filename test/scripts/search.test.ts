@@ -201,6 +201,27 @@ test('an altered event is marked, and the command ends with 1', async (t) => {
   );
 });
 
+test('an event whose contents nest too deeply is named, and the others are searched', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const [granted] = (await search(service, '--type', 'CollectionGranted')).found;
+  await service.stop();
+  using log = new DatabaseSync(path.join(service.folder, 'event-log.sqlite'));
+  const [opening, closing] = ['[', ']'].map((bracket) => bracket.repeat(20_000));
+  const data = `{"client":${opening}${closing}}`;
+  log.prepare(`UPDATE events SET data = ? WHERE type = 'ClientRegistered'`).run(data);
+  const { found, code, err } = await search(service, granted?.event_id ?? '');
+  t.deepEqual(
+    found.map(({ type }) => type),
+    ['CollectionGranted'],
+  );
+  t.is(code, 1);
+  t.regex(
+    err,
+    /^The ClientRegistered at revision 0 of client-alice was not searched: its contents nest deeper /,
+  );
+});
+
 test('a type that this release does not know is named if nothing was found', async (t) => {
   const { service } = t.context;
   const types = ['--type', 'Nosuch', '--type', 'LoadingFailed'];

@@ -8,7 +8,7 @@ import { describePersonEvent, personFacts } from '../../domain/person/describe.t
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainHash } from '../../event-log/integrity/hash-chain.ts';
 import { toPosition } from '../../event-log/position.ts';
-import { contentFault } from './content-fault.ts';
+import { contentFault, isTooDeep } from './content-fault.ts';
 
 /** The subject of a history: one stream of the log. */
 export type Subject = {
@@ -52,8 +52,9 @@ function subject<State extends { readonly status: string }, Command, Event>(
   async function* steps(log: EventLog): AsyncGenerator<Step> {
     const check = chainCheck(stream);
     let state = decider.initial;
-    for await (const stored of log.readStream(stream)) {
-      const fault = check(stored);
+    for await (const event of log.readStream(stream)) {
+      const fault = check(event);
+      const stored = isTooDeep(event) ? { ...event, data: {}, metadata: {} } : event;
       const { after, facts, description, unknown } = read(stored, state);
       state = after;
       yield { stored, fault, unknown, description, state, facts };

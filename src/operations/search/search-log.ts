@@ -5,7 +5,7 @@ import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts
 import { ObjectError, type ObjectStore } from '../../object-store/object-store.ts';
 import { escapePath } from '../../swhid/escape-path.ts';
 import { pathInTree } from '../../swhid/swhid.ts';
-import { contentFault } from '../history/content-fault.ts';
+import { contentFault, isTooDeep } from '../history/content-fault.ts';
 import { actorText, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
@@ -43,7 +43,7 @@ type ReadableStore = Pick<ObjectStore, 'get'>;
 export type SearchOptions = {
   /** Opens the object store. Called only if manifests must be read. */
   readonly openStore: () => Promise<ReadableStore>;
-  /** Called with a sentence for each deposit whose manifest cannot be read: its files are not searched. */
+  /** Called with a sentence for each deposit whose manifest cannot be read, and each event that cannot be searched. */
   readonly onUnread: (problem: string) => void;
   readonly progress?: (events: number) => void;
 };
@@ -65,7 +65,10 @@ export async function* searchLog(
     progress?.((read += 1));
     const isOfClient = belongsToClient(event);
     const wasRejected = isAcceptedLater(event);
-    if (!isOfClient || (conditions.acceptedLater && !wasRejected) || !fits(event, conditions)) continue;
+    if (!isOfClient || (conditions.acceptedLater && !wasRejected)) continue;
+    const isDeep = isTooDeep(event);
+    if (isDeep) onUnread(tooDeepText(event));
+    if (isDeep || !fits(event, conditions)) continue;
     const { term } = conditions;
     const fields = term === undefined ? [] : matchingFields(event, term);
     if (term !== undefined && fields.length === 0 && maybeInside(event, term)) {
@@ -121,6 +124,10 @@ function hasReason(value: Json | undefined, wanted: string): boolean {
     return code.toLowerCase() === wanted || text.toLowerCase().includes(wanted);
   if (typeof reason === 'string' && reason.toLowerCase().includes(wanted)) return true;
   return Object.values(value).some((inner) => hasReason(inner, wanted));
+}
+
+function tooDeepText({ type, revision, stream }: RecordedEvent): string {
+  return `The ${type} at revision ${revision} of ${stream} was not searched: its contents nest deeper than those of any event.`;
 }
 
 function unread({ stream }: RecordedEvent, error: unknown): string {
