@@ -160,6 +160,20 @@ test('the number of archives and entries of a deposit is limited', (t) => {
     .thenRefused('TOO_MANY_ENTRIES');
 });
 
+test('a deposit with more archives than a lower limit allows may be changed, but gets none more', (t) => {
+  const archives = Array.from({ length: 3 }, () => archiveAdded);
+  const above = given(t, depositCreated, ...archives);
+  const change = (what: Parameters<typeof changeDeposit>[0]) => changeDeposit(what, { maxArchives: 1 });
+  above.when(change({ kind: 'remove-archive', number: 2 })).thenTypes('ArchiveRemoved');
+  above
+    .when(change({ kind: 'replace-archive', number: 2, archive: secondArchive }))
+    .thenTypes('ArchiveReplaced');
+  above.when(change({ kind: 'add-content', archive: null, entry: aliceEntry })).thenTypes('MetadataAdded');
+  above
+    .when(change({ kind: 'add-content', archive: aliceArchive, entry: null }))
+    .thenRefused('TOO_MANY_ARCHIVES');
+});
+
 test('the number of changes of a deposit is limited; final ones are always accepted', (t) => {
   const replaced: DepositEvent = { type: 'MetadataReplaced', data: { depositId: 1, entry: aliceEntry } };
   const replace = { kind: 'replace-content', archive: null, entry: aliceEntry } as const;

@@ -53,7 +53,8 @@ const DECISIONS: {
     const changes = changesOf(deposit, change);
     const after = changes.reduce<Deposit>(evolve, deposit);
     assertPartial(depositId, after);
-    assertArchives(after.archives.length, command.maxArchives);
+    if (after.archives.length > deposit.archives.length)
+      assertArchives(after.archives.length, command.maxArchives);
     assertEntries(after.entries.length);
     if (!isFinal) assertChangeLimit(depositId, after.changes);
     return isFinal
