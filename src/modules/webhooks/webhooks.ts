@@ -16,7 +16,7 @@ type Owned = { readonly client: string; readonly collection: string };
 export class Webhooks {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #view: View<ClientWebhook>;
-  readonly #queries: Pick<ReachedByQueries, 'position' | 'passed'>;
+  readonly #queries: ReachedByQueries;
   /** Whether there is any, as a query has found; `undefined` after an event of a client. */
   #isAny: boolean | undefined;
 
@@ -37,7 +37,8 @@ export class Webhooks {
   /** Whether any client may have a webhook at this position, which the view may not have reached yet, or not show. */
   mayBeAnyAt(position: Position): boolean {
     const look = (): boolean => {
-      if (!this.#hasSeen(position)) return true;
+      // On a full disk, queries do not find a webhook that was set meanwhile.
+      if (!this.#hasSeen(position) || !this.#queries.isCurrent()) return true;
       this.#isAny ??= this.#oldest !== undefined;
       return this.#isAny;
     };
