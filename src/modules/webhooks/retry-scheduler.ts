@@ -228,11 +228,13 @@ export class RetryScheduler {
     this.#expiredAt = clock.monotonic();
     const limit = new Date(clock.now() - giveUpAfter).toISOString();
     const upTo = { field: 'heldSince', value: limit };
+    const expiry = `Not delivered within ${hours(giveUpAfter)}.`;
     for (const client of this.#waitingClients()) {
       const expired = undelivered.find({ equal: { waitingFor: client }, upTo, limit: EXPIRY_BATCH });
       for (const { depositId, reason } of expired) {
         if (this.#inFlight.has(depositId)) continue;
-        const text = `Not delivered within ${hours(giveUpAfter)}. ${reason}`;
+        // Since an earlier notification of the deposit expired, there may have been no attempt.
+        const text = reason?.startsWith(expiry) ? reason : `${expiry} ${reason}`;
         try {
           const given = await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
           this.#expired += given?.count ?? 0;

@@ -401,7 +401,7 @@ test('only the notifications that have waited too long are given up', async (t) 
     await handleCommand(log, notifications, 1, command, newContext({ kind: 'reactor', name: 'notifier' }));
   }
   const find = ({ upTo }: { upTo?: { field: string } }) =>
-    upTo?.field === 'heldSince' ? [{ depositId: 1, reason: '' }] : [];
+    upTo?.field === 'heldSince' ? [{ depositId: 1, reason: 'Not delivered within 1 hour. No.' }] : [];
   const scheduler = schedulerWith({
     deliveries: node().deliveries,
     undelivered: { counts: () => new Map([['alice', 1]]), find },
@@ -410,8 +410,9 @@ test('only the notifications that have waited too long are given up', async (t) 
   scheduler.start();
   await until(async () => (await recorded()).givenUp.length > 0);
   await scheduler.stop();
-  const { givenUp, held } = await recorded();
+  const { givenUp, held, reason } = await recorded();
   t.deepEqual([givenUp.map(({ revision }) => revision), held.map(({ revision }) => revision)], [[0], [1]]);
+  t.is(reason, 'Not delivered within 1 hour. No.', 'that it expired before is not repeated');
 });
 
 test('a client that rests is looked at again once its receiver may be tried, or the clock was set back', async (t) => {
