@@ -211,8 +211,12 @@ export class RetryScheduler {
       const wasFull = this.#inFlight.size >= MAX_CONCURRENT;
       this.#inFlight.delete(depositId);
       if (!isShown || this.#stop.signal.aborted) return;
-      if (wasFull) this.#fillAll();
-      else this.#fill(client);
+      try {
+        if (wasFull) this.#fillAll();
+        else this.#fill(client);
+      } catch (error) {
+        this.#warn(error); // the fault is not of this deposit
+      }
     };
     const fail = (error: unknown): void => {
       this.#inFlight.delete(depositId);

@@ -577,6 +577,44 @@ test('a notification that queries do not find yet is looked for again once they 
   await scheduler.stop();
 });
 
+test('a deposit that was notified does not rest because the next one could not be looked for', async (t) => {
+  const [begun, logged]: [number[], unknown[]] = [[], []];
+  let isAway = false;
+  let heard = (_events: readonly { stream: string }[]): void => undefined;
+  const scheduler = schedulerWith({
+    deliveries: {
+      deliver: async (depositId: number) => {
+        begun.push(depositId);
+        isAway = begun.length === 1;
+        heard([{ stream: 'notifications-1' }]); // another notification of the deposit is held
+      },
+    },
+    projector: {
+      listen: (listener: typeof heard) => {
+        heard = listener;
+        return () => undefined;
+      },
+    },
+    undelivered: {
+      counts: () => new Map([['alice', 1]]),
+      get: () => ({ client: 'alice' }),
+      find: ({ upTo }: { upTo?: { field: string } }) => {
+        if (!isAway) return upTo?.field === 'dueAt' && begun.length < 2 ? [{ depositId: 1 }] : [];
+        isAway = false;
+        throw new ViewUnavailable('The view cannot be read.');
+      },
+    },
+    logger: { ...silentLogger, warn: (facts: object) => logged.push(Object.keys(facts)) },
+    giveUpAfter: SETTINGS.giveUpAfter,
+  });
+  const since = performance.now();
+  scheduler.start();
+  await until(async () => begun.length === 2);
+  await scheduler.stop();
+  t.true(performance.now() - since < 5000, 'it does not rest for ten seconds');
+  t.deepEqual(logged, [['err']], 'the fault is not of a deposit');
+});
+
 test('notifications that cannot be read are logged once, not with each look at them', async (t) => {
   const logged: unknown[] = [];
   let looks = 0;
