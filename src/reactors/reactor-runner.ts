@@ -191,7 +191,7 @@ export class ReactorRunner {
       return true;
     } catch (error) {
       if (signal.aborted) {
-        // so that the attempt counts, as after a crash
+        // an orderly stop is no crash: the start of this work does not count
         if (tries.haveBegun) await delivery.handBack?.().catch(() => undefined);
         return true;
       }
