@@ -1,4 +1,5 @@
 import type { Archive, ArchiveReading, MetadataEntry, Reason } from './events.ts';
+import { jsonBytes } from './limits.ts';
 import { domainReasons, NO_METADATA, validateMetadata } from './metadata/metadata-checks.ts';
 
 /** The input of a check. It is collected beforehand, so that the rules themselves are pure. */
@@ -112,12 +113,6 @@ function truncate(reasons: readonly Reason[], maxBytes: number): readonly Reason
 function truncateWarnings(others: readonly unknown[], warnings: readonly Reason[]): readonly Reason[] {
   return truncate(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(others)));
 }
-
-function jsonBytes(value: unknown): number {
-  return utf8.encode(JSON.stringify(value)).length;
-}
-
-const utf8 = new TextEncoder();
 
 /** Shortens a text, never inside a surrogate pair: strict JSON readers reject half of one. */
 function truncateText(text: string): string {

@@ -43,7 +43,7 @@ export function assertLengths({
       `The external_identifier of the entry is longer than the ${MAX_IDENTIFIER} characters that are allowed.`,
     );
   }
-  if (provenance !== null && jsonBytes(provenance) > MAX_PROVENANCE_BYTES) {
+  if (provenance !== null && jsonBytes(provenance) - QUOTES > MAX_PROVENANCE_BYTES) {
     throw new DepositRefusal(
       'VALUE_TOO_LONG',
       `The URL in metadata-provenance of the entry is longer than ${MAX_PROVENANCE_BYTES} bytes.`,
@@ -52,10 +52,12 @@ export function assertLengths({
 }
 
 const utf8 = new TextEncoder();
+/** Bytes of the quotes of a text as JSON. */
+export const QUOTES = 2;
 
-/** Returns the bytes of a text as events contain it, without the quotes. */
-export function jsonBytes(text: string): number {
-  return utf8.encode(JSON.stringify(text)).length - 2;
+/** Returns the bytes of a value as events contain it: as JSON. */
+export function jsonBytes(value: unknown): number {
+  return utf8.encode(JSON.stringify(value)).length;
 }
 
 function assertWithin(

@@ -1,6 +1,6 @@
 import { DepositRefusal } from '../errors.ts';
 import type { EntryFacts, MetadataEntry } from '../events.ts';
-import { jsonBytes } from '../limits.ts';
+import { jsonBytes, QUOTES } from '../limits.ts';
 
 /** Refuses an entry that names an origin outside the provider URL of its client, or too long a one. */
 export function assertOriginAllowed(
@@ -64,7 +64,7 @@ export const MAX_ORIGIN_BYTES = 1_024;
 const MAX_ESCAPED_ORIGIN_BYTES = 1_800;
 
 export function isOriginTooLong(url: string): boolean {
-  const bytes = jsonBytes(url);
+  const bytes = jsonBytes(url) - QUOTES;
   const escapes = url.match(/[%;]/g)?.length ?? 0;
   return bytes > MAX_ORIGIN_BYTES || bytes + 2 * escapes > MAX_ESCAPED_ORIGIN_BYTES;
 }
