@@ -36,20 +36,13 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
       if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
     };
     try {
-      await anchorIfNeeded(onLogged);
+      await makeAnchor(log, options, { signal: stopped.signal, onLogged }).catch(ignoreEmptyLog);
       anchoredAt = clock.monotonic();
     } catch (error) {
       if (stopped.signal.aborted) return;
       const [file, reason] = [options.anchorFile, messageOf(error)];
       if (isLogged) logger.error({ file, error: reason }, 'anchor not written to the file');
       else logger.error({ error: reason }, 'no anchor created');
-    }
-  };
-  const anchorIfNeeded = async (onLogged: (anchor: LoggedAnchor) => void): Promise<void> => {
-    try {
-      await makeAnchor(log, options, { signal: stopped.signal, onLogged });
-    } catch (error) {
-      if (!(error instanceof NothingToAnchor)) throw error;
     }
   };
   const anchorNext = (): void => {
@@ -72,4 +65,8 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
       await withTimeout(running, STOP_TIMEOUT_MS); // it fails when the log is closed
     },
   };
+}
+
+function ignoreEmptyLog(error: unknown): void {
+  if (!(error instanceof NothingToAnchor)) throw error;
 }
