@@ -7,9 +7,11 @@ import {
   archiveHeaders,
   archivePart,
   BOUNDARY,
+  entryHeaders,
   entryPart,
   final,
   formOf,
+  formType,
   helloEntry,
   helloForm,
   helloZip,
@@ -563,4 +565,18 @@ test('a content coding is refused with a list of accepted ones', async (t) => {
   });
   t.is(refused.status, 415);
   t.is(refused.headers.get('accept-encoding'), 'identity');
+});
+
+test('the content coding identity is accepted in any case', async (t) => {
+  for (const [body, headers] of [
+    [helloZip, archiveHeaders()],
+    [helloEntry, entryHeaders()],
+    [helloForm, formType],
+  ] as const) {
+    const accepted = await t.context.alice.post('/1/software/', body, {
+      ...headers,
+      'Content-Encoding': 'Identity',
+    });
+    t.is(accepted.status, 201, await accepted.text());
+  }
 });

@@ -41,6 +41,7 @@ export async function receiveEntryBytes(
   const { koaBody } = await loadedKoaBody();
   sendContinue(ctx);
   ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body requires a type
+  ctx.req.headers['content-encoding'] = 'identity'; // others were refused, and koa-body knows no other spelling
   const parse = koaBody({
     // latin1 preserves every byte; the XML declares its encoding.
     encoding: 'latin1',
