@@ -517,6 +517,7 @@ test('unread bodies are limited per client', async (t) => {
   const url = await serveApp(t, (app) => {
     app.use(limitUnsent(false));
     app.use((ctx) => {
+      ctx.set('Cache-Control', 'max-age=3600');
       ctx.body = body;
     });
   });
@@ -524,6 +525,7 @@ test('unread bodies are limited per client', async (t) => {
   await pause(300);
   const second = await fetch(url, AS_ALICE);
   t.is(second.status, 503);
+  t.is(second.headers.get('cache-control'), 'no-store', 'no cache may answer others with it');
   assertErrorDocument(t, await second.text(), 'ServiceUnavailable');
   const other = await fetch(url, AS_BOB);
   t.is((await other.text()).length, body.length);

@@ -66,6 +66,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
         return;
       }
       for (const name of SUCCESS_HEADERS) ctx.remove(name);
+      ctx.set('Cache-Control', 'no-store'); // a public document permits caches to store it for an hour
       // A body that was never sent will not arrive: the next request on the connection would be parsed as that body.
       if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
       ctx.status = answer.status ?? SWORD_ERRORS[answer.code].status;
