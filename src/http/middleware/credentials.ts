@@ -184,11 +184,10 @@ export class Credentials {
   }
 
   #refuseGuessing(address: string): void {
-    const wait = this.#attempts.waitOf(address);
-    if (wait === 0) return;
+    if (this.#attempts.mayTry(address)) return;
     this.#refused += 1;
-    const text = `Too many failed logins from your address: try again in ${wait} seconds.`;
-    throw retryAfter('TooManyRequests', text, wait);
+    const text = 'Too many failed logins from your address: try again in a second.';
+    throw retryAfter('TooManyRequests', text, 1);
   }
 
   /** Verifies a password; concurrent requests with the same header share one scrypt run. */

@@ -11,10 +11,9 @@ export class LoginAttempts {
   /** Number of attempts in progress, by network. */
   readonly #inProgress = new Map<string, number>();
 
-  /** Seconds until the address may try again; 0 when it may now. */
-  waitOf(address: string): number {
-    const tokens = this.#tokens(address);
-    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / TOKENS_PER_SECOND);
+  /** Returns whether the address may try now; otherwise it may in a second. */
+  mayTry(address: string): boolean {
+    return this.#tokens(address) >= 1;
   }
 
   /** Returns whether one more attempt keeps the address within its limit, should all those in progress fail. */
