@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { entryTurns, understandEntry } from '../../src/http/requests/receive-entry.ts';
-import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
+import { xmlLimits } from '../../testing/documents/read-entry.ts';
 
 const ALICE = { client: 'alice', domain: null };
 const PARTS = {
   depositNamespace: 'https://deposit.example/schema',
-  xmlLimits: defaultXmlLimits,
+  xmlLimits,
   entryTurns: entryTurns(),
 };
 const [ENTRIES, BYTES] = [30, 800_000];

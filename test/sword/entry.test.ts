@@ -1,7 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { readEntry } from '../../testing/documents/read-entry.ts';
+import { readEntry, xmlLimits } from '../../testing/documents/read-entry.ts';
 
 const ATOM = 'http://www.w3.org/2005/Atom';
 const entry = (inside: string, attributes = '') => `<entry xmlns="${ATOM}"${attributes}>${inside}</entry>`;
@@ -157,7 +156,7 @@ test('the limits hold exactly', (t) => {
   t.is(readEntry(bytes(long(65_536))).root.attributes.get('a')?.length, 65_536);
   refused(t, bytes(long(65_537)), /longer than 65536/);
 
-  t.throws(() => readEntry(bytes(nested(3)), { limits: { ...defaultXmlLimits, depth: 2 } }), {
+  t.throws(() => readEntry(bytes(nested(3)), { limits: { ...xmlLimits, depth: 2 } }), {
     message: /than 2/,
   });
 });

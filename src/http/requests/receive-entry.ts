@@ -90,7 +90,7 @@ export async function understandEntry(
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
   using _turn = await turns.acquire(client);
-  const document = await runCooperatively(readEntry(bytes, { charset, limits: xmlLimits }));
+  const document = await runCooperatively(readEntry(bytes, charset, xmlLimits));
   const facts = await runCooperatively(entryFacts(document, depositNamespace, domain));
   const terms = dublinCoreTerms(document);
   // Copies: the texts are slices of the document, and each of them would retain it in the views and caches.

@@ -79,6 +79,6 @@ export class DublinCoreCache {
       length,
       () => new Error(`The entry ${sha256} is longer than recorded.`),
     );
-    return dublinCoreTerms(await runCooperatively(readEntry(bytes, { charset, limits: this.#limits })));
+    return dublinCoreTerms(await runCooperatively(readEntry(bytes, charset, this.#limits)));
   }
 }

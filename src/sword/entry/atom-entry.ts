@@ -10,14 +10,16 @@ export type EntryDocument = {
   readonly encoding: string;
 };
 
-type EntryOptions = {
-  /** Charset of the Content-Type. */
-  readonly charset?: string | undefined;
-  readonly limits?: XmlLimits;
-};
-
-/** Parses an Atom entry. @throws {SwordError} 400: it is not one, with the reason. */
-export function* readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): Steps<EntryDocument> {
+/**
+ * Parses an Atom entry.
+ * @param charset that of the Content-Type
+ * @throws {SwordError} 400: it is not one, with the reason.
+ */
+export function* readEntry(
+  bytes: Uint8Array,
+  charset: string | undefined,
+  limits: XmlLimits,
+): Steps<EntryDocument> {
   if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
   const { text, encoding } = decodeXml(bytes, charset);
   const root = yield* parseXml(text, limits);

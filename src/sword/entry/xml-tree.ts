@@ -24,18 +24,11 @@ export type XmlLimits = {
   readonly attributeLength: number;
 };
 
-export const defaultXmlLimits: XmlLimits = {
-  depth: 50,
-  elements: 60_000,
-  attributes: 100,
-  attributeLength: 65_536,
-};
-
 /**
  * Parses a document and returns its root element. Rejects DTDs, so only XML's five entities exist, and malformed text,
  * with its line.
  */
-export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): Steps<XmlElement> {
+export function* parseXml(text: string, limits: XmlLimits): Steps<XmlElement> {
   const parser = new TreeParser(text, limits);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
