@@ -7,14 +7,10 @@ export type Part = {
   readonly body: AsyncIterable<Buffer>;
 };
 
-/** Limits: parts, bytes of one part's headers, and bytes of preamble and epilogue (`gapBytes`). */
-export type MultipartLimits = {
-  readonly parts: number;
-  readonly headerBytes: number;
-  readonly gapBytes: number;
-};
-
-export const defaultMultipartLimits: MultipartLimits = { parts: 6, headerBytes: 16_384, gapBytes: 65_536 };
+/** Maximum bytes of one part's headers. */
+const MAX_HEADER_BYTES = 16_384;
+/** Maximum bytes of the preamble, and of the epilogue. */
+const MAX_GAP_BYTES = 65_536;
 
 /**
  * Reads a multipart body (RFC 2046) part by part, with at most one chunk in memory. Rejects malformed parts, and bodies
@@ -23,19 +19,19 @@ export const defaultMultipartLimits: MultipartLimits = { parts: 6, headerBytes: 
 export async function* readMultipart(
   source: AsyncIterable<Uint8Array>,
   boundary: string,
-  limits: MultipartLimits = defaultMultipartLimits,
+  maxParts: number,
 ): AsyncGenerator<Part> {
   const input = new Input(source, boundary);
   try {
-    await input.skipToDelimiter(limits.gapBytes);
+    await input.skipToDelimiter();
     for (let count = 1; !(await input.atEnd()); count += 1) {
-      if (count > limits.parts) throw badRequest(`The multipart body has more than ${limits.parts} parts.`);
-      const headers = parseHeaders(await input.readHeaderBlock(limits.headerBytes));
+      if (count > maxParts) throw badRequest(`The multipart body has more than ${maxParts} parts.`);
+      const headers = parseHeaders(await input.readHeaderBlock());
       const body = input.readToDelimiter();
       yield { headers, body };
       for await (const _rest of body); // drop what the consumer did not read
     }
-    await input.skipToEnd(limits.gapBytes);
+    await input.skipToEnd();
   } finally {
     input.release();
   }
@@ -64,12 +60,14 @@ class Input {
     this.#delimiter = Buffer.from(`\n--${boundary}`, 'latin1');
   }
 
-  async skipToDelimiter(limit: number): Promise<void> {
+  async skipToDelimiter(): Promise<void> {
     let skipped = 0;
     for await (const chunk of this.readToDelimiter()) {
       skipped += chunk.length;
-      if (skipped > limit)
-        throw badRequest(`The multipart body does not begin with its boundary within ${limit} bytes.`);
+      if (skipped > MAX_GAP_BYTES)
+        throw badRequest(
+          `The multipart body does not begin with its boundary within ${MAX_GAP_BYTES} bytes.`,
+        );
     }
   }
 
@@ -84,7 +82,7 @@ class Input {
     return false;
   }
 
-  async readHeaderBlock(limit: number): Promise<string> {
+  async readHeaderBlock(): Promise<string> {
     const lineBreak = this.#lineBreak ?? '\r\n';
     const { length } = lineBreak;
     while (this.#buffer.length < length) await this.#more();
@@ -92,8 +90,8 @@ class Input {
       this.#buffer = this.#buffer.subarray(length);
       return '';
     }
-    const refusal = `The headers of a part of the multipart body exceed ${limit} bytes.`;
-    return this.#readUntil(lineBreak + lineBreak, limit, refusal);
+    const refusal = `The headers of a part of the multipart body exceed ${MAX_HEADER_BYTES} bytes.`;
+    return this.#readUntil(lineBreak + lineBreak, MAX_HEADER_BYTES, refusal);
   }
 
   /** Yields the bytes before the next delimiter and consumes the delimiter. */
@@ -129,11 +127,12 @@ class Input {
   }
 
   /** Reads the epilogue to verify that the request is complete. */
-  async skipToEnd(limit: number): Promise<void> {
+  async skipToEnd(): Promise<void> {
     let skipped = this.#buffer.length;
     for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) {
       skipped += next.value.length;
-      if (skipped > limit) throw badRequest(`The multipart body has more than ${limit} bytes after its end.`);
+      if (skipped > MAX_GAP_BYTES)
+        throw badRequest(`The multipart body has more than ${MAX_GAP_BYTES} bytes after its end.`);
     }
   }
 

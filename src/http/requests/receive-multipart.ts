@@ -13,7 +13,7 @@ import {
 import { assertPackaging } from '../../sword/headers/packaging.ts';
 import { badRequest, checksumMismatch, quoted } from '../../sword/sword-error.ts';
 import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
-import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
+import { boundaryOf, type Part, readMultipart } from './multipart.ts';
 import { archiveOf, contentOf, entryBytes } from './part-encoding.ts';
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
@@ -40,8 +40,7 @@ export async function receiveMultipart(
   wholeBody.promise.catch(() => undefined); // storing an archive awaits it, too
   let received: ReceivedParts = {};
   try {
-    const limits = { ...defaultMultipartLimits, parts: parts.maxParts };
-    const allParts = readMultipart(body, boundaryOf(mediaType.parameters), limits);
+    const allParts = readMultipart(body, boundaryOf(mediaType.parameters), parts.maxParts);
     for await (const part of typedParts(allParts, mediaType)) {
       if (isEntryPart(part, accepted)) {
         if (received.entry) throw badRequest('The multipart body has more than one metadata entry.');
