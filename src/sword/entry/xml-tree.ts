@@ -73,7 +73,6 @@ class TreeParser {
   readonly #limits: XmlLimits;
   readonly #open: OpenElement[] = [];
   #root: XmlElement | undefined;
-  #depth = 0;
   #elements = 0;
   #attributes = 0;
 
@@ -110,9 +109,8 @@ class TreeParser {
   #begin(): void {
     const { depth, elements } = this.#limits;
     this.#attributes = 0;
-    this.#depth += 1;
     this.#elements += 1;
-    if (this.#depth > depth) throw this.#refusal(`has elements nested deeper than ${depth}.`);
+    if (this.#open.length >= depth) throw this.#refusal(`has elements nested deeper than ${depth}.`);
     if (this.#elements > elements) throw this.#refusal(`has more than ${elements} elements.`);
   }
 
@@ -139,7 +137,6 @@ class TreeParser {
   }
 
   #pop(): void {
-    this.#depth -= 1;
     const closed = this.#open.pop();
     if (closed) this.#append(closed.text);
   }
