@@ -67,18 +67,14 @@ export class DublinCoreCache {
     const { sha256, length, encoding } = entry;
     const known = this.#cache.get(`${sha256} ${encoding}`);
     if (known) return known;
-    const terms = await this.#read(sha256, length, encoding);
-    this.set(entry, terms);
-    return terms;
-  }
-
-  async #read(sha256: string, length: number, charset: string): Promise<readonly DublinCoreTerm[]> {
     const { body } = await this.#store.get(sha256);
     const bytes = await collect(
       body,
       length,
       () => new Error(`The entry ${sha256} is longer than recorded.`),
     );
-    return dublinCoreTerms(await runCooperatively(readEntry(bytes, charset, this.#limits)));
+    const terms = dublinCoreTerms(await runCooperatively(readEntry(bytes, encoding, this.#limits)));
+    this.set(entry, terms);
+    return terms;
   }
 }
