@@ -45,7 +45,10 @@ export async function serveClients(
   const statuses = projector.add(depositStatus);
   const loaded = new LoadedDeposits(log, projector);
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
-  const parts = {
+  const options: ServingOptions = {
+    ...httpSettings(config),
+    baseUrl,
+    store,
     deposits: openDeposits({
       log,
       projector,
@@ -62,16 +65,9 @@ export async function serveClients(
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),
     objects: objectReader,
-  };
-  const ready = projector.start(fail, progress);
-  const options: ServingOptions = {
-    ...httpSettings(config),
-    baseUrl,
-    ...parts,
-    store,
     modules: served.filter((module) => module !== undefined),
   };
-  return { ready, statuses, options };
+  return { ready: projector.start(fail, progress), statuses, options };
 }
 
 /** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */
