@@ -53,14 +53,15 @@ export class SwordError extends Error {
   readonly code: SwordErrorCode;
   readonly verboseDescription: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly status: number | undefined;
+  /** HTTP status of the response. */
+  readonly status: number;
 
   constructor(code: SwordErrorCode, summary: string, options: SwordErrorOptions = {}) {
     super(summary, options);
     this.code = code;
     this.verboseDescription = options.verboseDescription ?? summary;
     this.headers = options.headers ?? {};
-    this.status = options.status;
+    this.status = options.status ?? SWORD_ERRORS[code].status;
   }
 
   get summary(): string {

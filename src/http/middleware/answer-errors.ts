@@ -69,7 +69,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       ctx.set('Cache-Control', 'no-store'); // a public document permits caches to store it for an hour
       // A body that was never sent will not arrive: the next request on the connection would be parsed as that body.
       if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
-      ctx.status = answer.status ?? SWORD_ERRORS[answer.code].status;
+      ctx.status = answer.status;
       ctx.message ||= SWORD_ERRORS[answer.code].title;
       const { format } = negotiate(OFFERS, ctx.req.headers.accept);
       answerDocument(ctx, ERROR_TYPES[format], errorBody(answer, options, format));

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest, checksumMismatch, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
@@ -36,12 +36,9 @@ export function answerParseError(
   else if (!socket.writable) socket.destroy();
   else {
     broken.set(socket, undefined);
-    const refuse = (answer: SocketAnswer): void => {
+    const refuse = (answer: SwordError): void => {
       const { code, reason } = error;
-      options.logger.info(
-        { code, reason, status: Number.parseInt(answer[0], 10) },
-        'request is not valid HTTP',
-      );
+      options.logger.info({ code, reason, status: answer.status }, 'request is not valid HTTP');
       answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
     };
     if (error.code === 'HPE_HEADER_OVERFLOW') answerOverflow(error, socket, limits, refuse);
@@ -54,13 +51,13 @@ function answerOverflow(
   error: ParseError,
   socket: Socket,
   { maxHeadersSize }: HeaderLimits,
-  refuse: (answer: SocketAnswer) => void,
+  refuse: (answer: SwordError) => void,
 ): void {
   const packet = packetOf(error);
   const line = requestLineIn(packet);
   const before = line ? 0 : Math.max(0, maxHeadersSize - (error.bytesParsed ?? 0));
   const overflow = new HeadOverflow(socket, before, (isTarget) =>
-    refuse(isTarget ? TARGET_TOO_LONG : headersTooLarge(maxHeadersSize)),
+    refuse(isTarget ? targetTooLong() : headersTooLarge(maxHeadersSize)),
   );
   broken.set(socket, overflow);
   overflow.add(packet.subarray(line));
@@ -97,13 +94,6 @@ function isInBody({ parser }: ParsedSocket): boolean {
   return parser?.incoming?.complete === false;
 }
 
-type SocketAnswer = readonly [statusLine: string, answer: SwordError];
-
-const NO_PROXY: SocketAnswer = [
-  '405 Method Not Allowed',
-  new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', { headers: { Allow: '' } }),
-];
-
 /**
  * Refuses CONNECT. Node has detached the socket, so this handles its errors, end and idle timeout. It also forwards
  * `drain` to the responses in front of this one.
@@ -113,14 +103,17 @@ export function refuseTunnel(socket: ParsedSocket, options: ErrorOptions): void 
   socket.once('finish', () => socket.destroy());
   socket.on('timeout', () => closeIdle(socket));
   socket.on('drain', () => socket._httpMessage?.emit('drain'));
-  answerAfterPending(socket, () => answerOnSocket(socket, NO_PROXY, options));
+  const answer = new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', {
+    headers: { Allow: '' },
+  });
+  answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
 }
 
-function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options: ErrorOptions): void {
+function answerOnSocket(socket: Socket, answer: SwordError, options: ErrorOptions): void {
   const body = errorBody(answer, options);
   options.observer.refused(answer.code);
   const head = [
-    `HTTP/1.1 ${status}`,
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
     `Date: ${clock.date().toUTCString()}`,
     'Cache-Control: no-store',
     'Content-Type: application/xml',
@@ -143,36 +136,32 @@ type ParseError = NodeJS.ErrnoException & {
   readonly bytesParsed?: number;
 };
 
-const TARGET_TOO_LONG: SocketAnswer = ['414 URI Too Long', targetTooLong()];
-
-function headersTooLarge(limit: number): SocketAnswer {
-  return ['431 Request Header Fields Too Large', badRequest(`The headers exceed ${limit} bytes.`)];
+function headersTooLarge(limit: number): SwordError {
+  return badRequest(`The headers exceed ${limit} bytes.`, { status: 431 });
 }
 
 function parseErrorOf(
   { code, reason = '' }: ParseError,
   inBody: boolean,
   { headersTime }: HeaderLimits,
-): SocketAnswer {
+): SwordError {
   // Before the code: the parser reports a bare LF after the version as a wrong version.
   if (/expected CR(?:LF)? after/i.test(reason))
-    return ['400 Bad Request', badRequest('A line of the request does not end with CRLF.')];
+    return badRequest('A line of the request does not end with CRLF.');
   switch (code) {
     case 'HPE_INVALID_VERSION':
-      return ['505 HTTP Version Not Supported', httpVersionNotSupported()];
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [
-        '408 Request Timeout',
-        badRequest(`The headers did not arrive within ${headersTime / 1000} seconds.`),
-      ];
-    case 'HPE_INVALID_EOF_STATE': {
-      if (!inBody) return ['400 Bad Request', badRequest('The request ended before its headers did.')];
-      const text = 'The request ended before its body had the length that was declared.';
-      return ['412 Precondition Failed', checksumMismatch(text)];
+      return httpVersionNotSupported();
+    case 'ERR_HTTP_REQUEST_TIMEOUT': {
+      const text = `The headers did not arrive within ${headersTime / 1000} seconds.`;
+      return badRequest(text, { status: 408 });
     }
+    case 'HPE_INVALID_EOF_STATE':
+      return inBody
+        ? checksumMismatch('The request ended before its body had the length that was declared.')
+        : badRequest('The request ended before its headers did.');
     default: {
       const isTwice = /can't be present with (?:Transfer-Encoding|Content-Length)/.test(reason);
-      return ['400 Bad Request', badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.')];
+      return badRequest(isTwice ? TWO_LENGTHS : 'The request is not valid HTTP/1.1.');
     }
   }
 }
