@@ -128,7 +128,7 @@ test('every document returns the texts of clients unchanged', (t) => {
         xml(errorDocument(error, language)),
         xml(
           serviceDocument(
-            { title: text, maxUploadSize: 1, archiveLimits, dryRun: true, collections: [collection] },
+            { maxUploadSize: 1, archiveLimits, dryRun: true, collections: [collection] },
             language,
           ),
         ),

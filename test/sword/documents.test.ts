@@ -71,7 +71,6 @@ const physics = {
 };
 
 const served = {
-  title: 'Deposits',
   maxUploadSize: 20971520,
   archiveLimits: { unpackedBytes: 536870912, members: 100000, ratio: 200 },
   dryRun: true,
@@ -297,7 +296,7 @@ test('the service document describes each collection of the client', (t) => {
     ['536870912', '100000', '200'],
   );
   const workspace = child(root, app('workspace'));
-  t.is(child(workspace, atom('title')).text, 'Deposits');
+  t.is(child(workspace, atom('title')).text, 'Source code deposits');
   const collection = child(workspace, app('collection'));
   t.deepEqual(collection.attributes, { href: 'https://deposit.example/1/physics/' });
   t.deepEqual(
@@ -328,7 +327,7 @@ test('the service document describes each collection of the client', (t) => {
     max_members: 100000,
     max_ratio: 200,
     workspace: {
-      title: 'Deposits',
+      title: 'Source code deposits',
       collections: [{ href: 'https://deposit.example/1/physics/', name: 'physics', mediation: false }],
     },
   });
@@ -546,11 +545,9 @@ test('every document is well-formed with any text, and returns it unchanged', (t
 
     const { name } = physics;
     const collection = { name, title: text, accept: [text], policy: text, abstract: text, treatment: text };
-    const service = parsedBody(
-      xml(serviceDocument({ ...served, title: text, collections: [collection] }, oddLanguage)),
-    );
+    const service = parsedBody(xml(serviceDocument({ ...served, collections: [collection] }, oddLanguage)));
     const workspace = child(service, app('workspace'));
-    t.is(child(workspace, atom('title')).text, want);
+    t.is(child(child(workspace, app('collection')), atom('title')).text, want);
     t.is(child(child(workspace, app('collection')), dcterms('abstract')).text, want);
     t.is(child(child(workspace, app('collection')), sword('collectionPolicy')).text, want);
 

@@ -55,7 +55,6 @@ function answer(
   options: ServiceDocumentOptions,
 ): void {
   const document = {
-    title: 'Source code deposits',
     maxUploadSize: options.maxUploadSize,
     maxResumableUploadSize: options.maxResumableUploadSize,
     archiveLimits: options.archiveLimits,

@@ -1,4 +1,5 @@
 import { escaped, PAGE_END, pageStart } from '../../sword/documents/html-page.ts';
+import { SERVICE_TITLE } from '../../sword/documents/service-document.ts';
 import { negotiate, type Offers } from '../../sword/headers/accept.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
@@ -19,8 +20,6 @@ const DESCRIPTION_RELATION = 'service-desc';
 export function serviceDescriptionLink(iris: Iris): string {
   return `<${iris.openApi()}>; rel="${DESCRIPTION_RELATION}"; type="application/json"`;
 }
-
-const TITLE = 'Source code deposits';
 
 /** Serves a page from which clients and people find the service document. */
 export function landingPage(iris: Iris) {
@@ -44,7 +43,7 @@ export const robots = publicDocument((ctx) => {
 
 function factsOf(iris: Iris): string {
   return JSON.stringify({
-    title: TITLE,
+    title: SERVICE_TITLE,
     service_document: iris.serviceDocument(),
     service_description: iris.openApi(),
   });
@@ -57,7 +56,7 @@ function pageOf(iris: Iris): string {
     `<link rel="${DESCRIPTION_RELATION}" type="application/json" href="${description}">`,
   ];
   return [
-    pageStart(TITLE, links.join('')),
+    pageStart(SERVICE_TITLE, links.join('')),
     '<p>This service accepts deposits of source code by SWORD 2.0. To deposit, give your program the address of the',
     ` <a href="${href}">service document</a>, and the name and password of your client.</p>`,
     `<p>Every operation is described in <a href="${description}">OpenAPI</a>.</p>`,

@@ -6,8 +6,6 @@ import { element } from '../xml/xml-body.ts';
 import { type Document, onlyJson, type Part, type RenderContext, text, texts } from './document.ts';
 
 export type ServiceDocument = {
-  /** Title of the workspace. */
-  readonly title: string;
   /** Number of bytes. */
   readonly maxUploadSize: number;
   /** Maximum bytes of a resumable upload (tus); absent if they are disabled. */
@@ -31,10 +29,11 @@ type ServedCollection = Omit<Extract<Collection, { status: 'open' }>, 'status'> 
 /** Media type of entries, accepted everywhere. It is last, since clients use the first type for archives. */
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 export const SWORD_VERSION = '2.0';
+export const SERVICE_TITLE = 'Source code deposits';
 
 /** Describes the service document (SD-IRI). */
 export function serviceDocument(document: ServiceDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
-  const { title, maxUploadSize, maxResumableUploadSize: resumable, clientDomain, collections } = document;
+  const { maxUploadSize, maxResumableUploadSize: resumable, clientDomain, collections } = document;
   const { unpackedBytes, members, ratio } = document.archiveLimits;
   return {
     element: 'service',
@@ -55,7 +54,7 @@ export function serviceDocument(document: ServiceDocument, { iris }: Pick<Render
         parts: {
           element: 'workspace',
           facts: [
-            text('title', title, 'atom:title'),
+            text('title', SERVICE_TITLE, 'atom:title'),
             { name: 'collections', parts: collections.map((one) => collectionPart(one, document, iris)) },
           ],
         },
