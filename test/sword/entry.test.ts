@@ -63,7 +63,7 @@ test('names with a meaning in JavaScript are ordinary names', (t) => {
 
 test('an entry that is not well-formed is refused with the line and the reason', (t) => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['', /is empty/],
+    ['', /must contain a root element/],
     [' \n ', /root element/],
     ['no markup', /^Line 1 of the entry is not well-formed XML: text data outside/],
     ['{"title": 1}', /text data outside/],

@@ -20,7 +20,6 @@ export function* readEntry(
   charset: string | undefined,
   limits: XmlLimits,
 ): Steps<EntryDocument> {
-  if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
   const { text, encoding } = decodeXml(bytes, charset);
   const root = yield* parseXml(text, limits);
   if (root.ns === ATOM && root.local === 'entry') return { root, encoding };
