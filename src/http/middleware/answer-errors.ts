@@ -10,7 +10,7 @@ import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
-import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
+import { isClientGone } from '../requests/request-body.ts';
 import { answerDocument } from '../responses/representation.ts';
 import type { RequestState } from '../service-context.ts';
 
@@ -67,8 +67,6 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       }
       for (const name of SUCCESS_HEADERS) ctx.remove(name);
       ctx.set('Cache-Control', 'no-store'); // a public document permits caches to store it for an hour
-      // A body that was never sent will not arrive: the next request on the connection would be parsed as that body.
-      if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
       ctx.status = answer.status;
       ctx.message ||= SWORD_ERRORS[answer.code].title;
       const { format } = negotiate(OFFERS, ctx.req.headers.accept);
