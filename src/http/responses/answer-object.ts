@@ -55,7 +55,6 @@ async function answerBytes(
   ctx.set('Content-Disposition', attachment(name));
   if (!('path' in place)) {
     ctx.body = objects.small(object);
-    ctx.set('Content-Type', BYTES.contentType); // assigning the body has changed it
     return;
   }
   const setLength = (bytes: number) => ctx.set('Content-Length', String(bytes));

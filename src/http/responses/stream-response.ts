@@ -15,7 +15,6 @@ export async function streamChunks(
     const first = await chunks.next();
     ctx.status = status;
     ctx.respond = false;
-    ctx.res.statusCode = status;
     await pipeline(async function* () {
       if (first.done) return;
       yield first.value;
