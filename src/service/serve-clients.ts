@@ -60,7 +60,7 @@ export async function serveClients(
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger), {
       cost: config.passwordCost,
       onFailed: (name, address) =>
-        logger.info({ client: name.slice(0, MAX_LOGGED_NAME), address }, 'login failed'),
+        logger.info({ client: name.slice(0, MAX_LOGGED_NAME).toWellFormed(), address }, 'login failed'),
     }),
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),

@@ -20,6 +20,7 @@ import {
 } from '../../testing/http/deposit-bodies.ts';
 import { makeDoneDeposit } from '../../testing/http/made-deposits.ts';
 import { RawConnection, requestHead } from '../../testing/http/raw-connection.ts';
+import { TestClient } from '../../testing/http/test-client.ts';
 import { until } from '../../testing/processes/until.ts';
 import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
 import { deposit, notify, temporaryKey } from '../../testing/service/notified-service.ts';
@@ -115,6 +116,13 @@ test('a corrupt store does not count as an empty one, and its readable objects a
     lines.filter(({ level }) => level === 'error'),
     [],
   );
+});
+
+test('a long name of a failed login is cut to text that every reader of JSON accepts', async (t) => {
+  const { service, line } = await logged(t);
+  const beginning = 'a'.repeat(99);
+  await new TestClient(service.url, `${beginning}\u{1f512}${beginning}`).get('/1/servicedocument/');
+  t.is((await line('login failed'))['client'], `${beginning}\ufffd`);
 });
 
 test('an aborted check is logged with its archive and the reason', async (t) => {
