@@ -165,7 +165,12 @@ export class Connection {
     const all = { 'User-Agent': `deposit/${VERSION}`, ...own, Authorization: this.#authorization };
     const message = await exchange({ method, url, headers: all, body, asksFirst, onSent, watch });
     this.#wasAnswered = true;
-    return await read(message, watch);
+    try {
+      return await read(message, watch);
+    } catch (error) {
+      message.destroy(); // unread, it would keep the process from ending
+      throw error;
+    }
   }
 
   /** Resolves when the request may be repeated. */

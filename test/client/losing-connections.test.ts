@@ -232,6 +232,25 @@ for (const [outcome, { alter, statuses }] of Object.entries(downloads))
     t.deepEqual(seen, statuses);
   });
 
+test('a part that does not follow what has arrived ends the command at once', async (t) => {
+  let asked = 0;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+    if (!/^GET .*\/media\/$/.test(line)) return answer;
+    const headers = { ...answer.headers, 'content-length': String(answer.body.length) };
+    const part = { ...answer, headers, body: answer.body.slice(0, 700) };
+    if (asked++ === 0) return { ...part, breaks: true };
+    return { ...part, headers: { ...headers, 'content-range': 'bytes 1-2/3' }, stalls: true };
+  });
+  const depositor = await newDepositor(t, proxy.url);
+  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+  const child = depositor.start(['fetch', String(deposit), '--output', `${depositor.user}.tar`]);
+  const late = setTimeout(() => child.kill('SIGKILL'), 60_000); // the rest never arrives
+  t.teardown(() => clearTimeout(late));
+  const { code, err } = await outcomeOf(child);
+  t.is(code, 1, err);
+  t.regex(err, /answered the request for the bytes from 700 with bytes 1-2\/3\./);
+});
+
 type Killed = {
   /** The signal that ends the first command; by default, SIGKILL. */
   readonly signal?: 'SIGINT';
