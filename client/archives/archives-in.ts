@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import StreamZip from 'node-stream-zip';
+import { Fault, reasonOf } from '../faults.ts';
 import type { ReadableArchive } from './identify.ts';
 
 /**
- * Unpacks a zip of archives, as servers send for several archives, and returns the archives in the order of the zip.
+ * Unpacks a zip of archives, as servers send for several archives, into a temporary folder. Returns the archives in the
+ * order of the zip. @throws {Fault} the folder cannot be written, such as a full one.
  */
 export async function archivesIn(zip: string, folder: string): Promise<ReadableArchive[]> {
   const opened = new StreamZip.async({ file: zip, skipEntryNameValidation: true });
@@ -18,7 +21,13 @@ export async function archivesIn(zip: string, folder: string): Promise<ReadableA
     const archives: ReadableArchive[] = [];
     for (const [at, entry] of entries.entries()) {
       const file = path.join(folder, `archive-${at + 1}`); // whatever its name is
-      await opened.extract(entry, file);
+      await pipeline(await opened.stream(entry), createWriteStream(file)).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.syscall === undefined) throw error; // of the zip
+          const text = `${entry.name} cannot be unpacked in ${tmpdir()}: ${reasonOf(error)}. TMPDIR names another folder.`;
+          throw new Fault(text, { cause: error });
+        },
+      );
       archives.push({ source: entry.name, file, sha256: await sha256Of(file) });
     }
     return archives;

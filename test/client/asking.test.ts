@@ -3,7 +3,9 @@ import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { archivesIn } from '../../client/archives/archives-in.ts';
+import { Fault } from '../../client/faults.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import {
   archiveHeaders,
@@ -211,6 +213,16 @@ test('several archives are fetched as a zip with the identifier of the deposit',
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   t.like(await depositor.facts(['fetch', id, '--output', 'both.zip']), { swhidAgrees: true });
   t.true((await stat(path.join(home, 'both.zip'))).size > helloZip.length);
+});
+
+test('a folder in which archives cannot be unpacked ends fetch with a sentence', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'unpacked-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const zip = path.join(folder, 'both.zip');
+  await writeFile(zip, zipOf([{ name: 'one.tar', data: helloTar }]));
+  const message = `one.tar cannot be unpacked in ${tmpdir()}: no such file or directory. TMPDIR names another folder.`;
+  const missing = path.join(folder, 'removed'); // fails as a full disk does
+  await t.throwsAsync(archivesIn(zip, missing), { instanceOf: Fault, message });
 });
 
 test('delete removes a partial deposit and refuses one that is done', async (t) => {
