@@ -1,5 +1,8 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { ArchiveReading } from '../../../src/domain/deposit/events.ts';
+import type { NewEvent } from '../../../src/event-log/event-log.ts';
 import { coveredEvent } from '../../../src/modules/anchors/merkle-leaf.ts';
 import { zipOf } from '../../../testing/archives/archive-builders.ts';
 import { ConsoleSession } from '../../../testing/browser/sign-in.ts';
@@ -17,7 +20,10 @@ import { testOfService } from '../../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] }, bob: { collections: ['software'] } });
 
-type Page = { readonly events: readonly { readonly type: string }[]; readonly next: number | null };
+type Page = {
+  readonly events: readonly { readonly type: string; readonly revision: number }[];
+  readonly next: number | null;
+};
 type Summary = {
   readonly row: { readonly directory: string; readonly revisionId: string };
   readonly context: string;
@@ -52,20 +58,40 @@ test('events are returned as in the log, except streams of clients and people', 
 
 test('a stream of more than one page is read to its end', async (t) => {
   const { service } = t.context;
-  const { log } = service.service;
-  const events = Array.from({ length: 201 }, (_, index) => ({
-    id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-    type: 'PolicyChanged',
-    data: { collection: 'long', policy: String(index) },
-    metadata: { schemaVersion: 1, occurredAt: '2026-01-01T00:00:00.000Z' },
-  }));
-  await log.append('collection-long', 'none', events);
+  await service.service.log.append('collection-long', 'none', policyChanges('long', 201));
   const auditor = await ConsoleSession.begin(service, 'auditor');
   const read = async (from: number) =>
     (await (await auditor.get(`/console/api/streams/collection-long/events?from=${from}`)).json()) as Page;
   const [first, second] = [await read(0), await read(200)];
   t.deepEqual([first.events.length, first.next, second.events.length, second.next], [200, 200, 1, null]);
 });
+
+test('a stream from which an event was removed is read to its end, each event once', async (t) => {
+  const { service } = t.context;
+  await service.service.log.append('collection-cut', 'none', policyChanges('cut', 202));
+  using database = new DatabaseSync(path.join(service.folder, 'event-log.sqlite'));
+  database.exec(
+    `DELETE FROM events WHERE stream = (SELECT id FROM streams WHERE name = 'collection-cut') AND revision = 1`,
+  );
+  const auditor = await ConsoleSession.begin(service, 'auditor');
+  const found: number[] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const answer = await auditor.get(`/console/api/streams/collection-cut/events?from=${from}`);
+    const page = (await answer.json()) as Page;
+    found.push(...page.events.map(({ revision }) => revision));
+    from = page.next;
+  }
+  t.deepEqual(found, [0, ...Array.from({ length: 200 }, (_, index) => index + 2)]);
+});
+
+function policyChanges(collection: string, count: number): NewEvent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: randomUUID(),
+    type: 'PolicyChanged',
+    data: { collection, policy: String(index) },
+    metadata: { schemaVersion: 1, occurredAt: '2026-01-01T00:00:00.000Z' },
+  }));
+}
 
 test('the leaf hashes are those of the whole log, in its order', async (t) => {
   const { service } = t.context;

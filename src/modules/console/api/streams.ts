@@ -22,7 +22,8 @@ export function streamRoutes({ log }: Pick<ConsoleParts, 'log'>): readonly Route
     const from = revisionIn(query.get('from') ?? '0');
     const events = await Array.fromAsync(log.readStream(stream, { from, limit: PAGE_SIZE }));
     if (events.length === 0 && from === 0) throw notFoundHere('Stream not found.');
-    const next = events.length === PAGE_SIZE ? from + PAGE_SIZE : null;
+    const last = events[PAGE_SIZE - 1];
+    const next = last ? last.revision + 1 : null; // not a page further: events may be missing from a log
     return { stream, from, next, events: events.map(verbatim) };
   }
 }
