@@ -91,6 +91,11 @@ test('an address selects a step by revision or by time', (t) => {
   t.is(stepAt(steps, null), last);
   t.is(stepAt(steps, '3'), 3);
   t.is(stepAt(steps, '999'), last);
+  const cut = historyOf(paint.events.toSpliced(1, 1));
+  t.deepEqual(
+    ['0', '1', '2'].map((at) => stepAt(cut, at)),
+    [0, 0, 1],
+  );
   t.is(stepAt(steps, 'yesterday'), last);
   t.is(stepAt(steps, '1999-01-01T00:00:00Z'), -1);
   const at = steps[4]?.occurredAt ?? '';

@@ -281,6 +281,27 @@ test('an event whose time was changed to another text is shown with it, and name
   t.pass();
 });
 
+test('each event of a history from which one was removed is opened by its number', async (t, open) => {
+  const { alice } = t.context;
+  const id = await deposited(alice);
+  const { page } = await open({ role: 'auditor' });
+  await page.route(/\/events\?from=0$/, async (route) => {
+    const answer = await route.fetch();
+    const stream = (await answer.json()) as { events: unknown[] };
+    await route.fulfill({ response: answer, json: { ...stream, events: stream.events.toSpliced(1, 1) } });
+  });
+  await page.goto(`/console/deposits/${id}?at=2`);
+  const events = page.getByRole('region', { name: 'Events' });
+  await events.getByText('✖ Event #2: is where revision 1 is expected').waitFor();
+  for (const revision of [2, 3]) {
+    await events.getByText(`#${revision}`, { exact: true }).click();
+    await page.getByRole('heading', { name: `Event #${revision}: ` }).waitFor();
+    t.regex((await page.locator('.events a[aria-current]').textContent()) ?? '', new RegExp(`#${revision} `));
+  }
+  await page.getByLabel('As of').fill('1');
+  await page.getByRole('heading', { name: 'Event #2: ' }).waitFor();
+});
+
 test('a proof reads a log of many pages with all its anchors, and names the anchor that a change invalidates', async (t, open) => {
   const data = path.join(t.context.service.folder, 'many');
   await generatedLog(data, 3000);

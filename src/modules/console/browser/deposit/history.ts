@@ -81,7 +81,7 @@ function textOf(value: Json | undefined): string {
  */
 export function stepAt(steps: readonly HistoryStep[], at: string | null): number {
   if (at === null || at === '') return steps.length - 1;
-  if (/^\d+$/.test(at)) return Math.min(Number(at), steps.length - 1);
+  if (/^\d+$/.test(at)) return steps.findLastIndex(({ event }) => event.revision <= Number(at));
   const time = momentOf(at);
   if (time === undefined) return steps.length - 1;
   return steps.findLastIndex(({ occurredAt }) => Date.parse(occurredAt) <= time);

@@ -46,7 +46,7 @@ export function TimelineTab({ id, place, version }: Props): VNode {
     <${Problem} text=${at === null || /^\d+$/.test(at) || momentOf(at) !== undefined ? undefined : notAMoment(at)} />
     <${AsOf} steps=${steps} index=${index} at=${at} />
     <div class="timeline">
-      <${Events} steps=${steps} chosen=${index} query=${place.query} />
+      <${Events} steps=${steps} chosen=${step} query=${place.query} />
       <div id="event" tabindex="-1">
         ${
           step
@@ -70,6 +70,7 @@ function AsOf({
 }): VNode {
   const choose = (value: string): void => navigate(withQuery({ at: value }), { replace: true });
   const step = steps[index];
+  const revisionAt = (place: string): string => String(steps[Number(place)]?.event.revision);
   const chooseTime = (event: SubmitEvent): void => {
     const time = submittedText(event, 'time');
     (event.currentTarget as HTMLFormElement).reset(); // it shows the time of the address again, as it will be
@@ -83,10 +84,10 @@ function AsOf({
       min="0"
       max=${steps.length - 1}
       value=${index}
-      aria-valuetext=${step ? `event ${index}, ${step.occurredAt}` : 'before the first event'}
-      onInput=${(event: Event) => choose(valueOf(event))}
+      aria-valuetext=${step ? `event ${step.event.revision}, ${step.occurredAt}` : 'before the first event'}
+      onInput=${(event: Event) => choose(revisionAt(valueOf(event)))}
     />
-    <output>${step ? html`#${index} · <${Time} at=${step.occurredAt} /> · <${StatusMark} status=${step.after.status} />` : 'before the first event'}</output>
+    <output>${step ? html`#${step.event.revision} · <${Time} at=${step.occurredAt} /> · <${StatusMark} status=${step.after.status} />` : 'before the first event'}</output>
     <input name="time" aria-label="Time" placeholder="2026-01-31T12:00:00Z" defaultValue=${/\D/.test(at ?? '') ? at : ''} />
     <button>Show</button>
     ${at !== null && html`<a href=${withQuery({ at: null })}>Now</a>`}
@@ -99,7 +100,7 @@ function Events({
   query,
 }: {
   readonly steps: readonly CheckedStep[];
-  readonly chosen: number;
+  readonly chosen: CheckedStep | undefined;
   readonly query: URLSearchParams;
 }): VNode {
   const [by, type] = [query.get('by') ?? '', query.get('type') ?? ''];
@@ -118,7 +119,7 @@ function Events({
       <span class="quiet">${shown.length} of ${countText(steps.length, 'event')}</span>
     </p>
     <ol class="events" ref=${list}>
-      ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step.event.revision === chosen} />`)}
+      ${shown.map((step) => html`<${EventItem} step=${step} isChosen=${step === chosen} />`)}
     </ol>
   </section>`;
 }
