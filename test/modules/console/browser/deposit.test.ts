@@ -486,6 +486,7 @@ const MIB = 1024 ** 2;
 /** Files of at most 1 MiB that a browser needs minutes for if it lays them out whole. */
 const HOSTILE_FILES = {
   line: 'x'.repeat(MIB),
+  emoji: `x${'\u{1F600}'.repeat(2000)}`,
   lines: '\n'.repeat(MIB),
   accents: `a${'\u0301'.repeat(MIB / 2 - 1)}`,
   hidden: '\u202e'.repeat(MIB / 3),
@@ -520,6 +521,9 @@ test('a hostile file of 1 MiB, and a directory of thousands of files, are shown 
   await page.getByText('Lines 19998-19999:').waitFor();
   await page.goto(`/console/deposits/${id}?tab=files&path=p/line`);
   await lines.getByText('… 1,046,576 more characters').waitFor();
+  await page.goto(`/console/deposits/${id}?tab=files&path=p/emoji`);
+  await lines.getByText('… 2,002 more characters').waitFor();
+  t.is(await lines.locator('mark').count(), 0);
 
   await page.goto(`/console/deposits/${id}?tab=files&path=p/many`);
   await page.getByText('Entries 1–1,000 of 2,500').waitFor();

@@ -93,8 +93,8 @@ export function Paged({
 
 /** Shows the beginning of a line, and the number of characters that follow. */
 export function LineText({ text }: { readonly text: string }): VNode {
-  const more = text.length - MAX_LINE_CHARACTERS;
-  if (more <= 0) return html`<${Shown} text=${text} />`;
-  return html`<${Shown} text=${text.slice(0, MAX_LINE_CHARACTERS)} />
-    <span class="quiet"> … ${countText(more, 'more character')}</span>`;
+  if (text.length <= MAX_LINE_CHARACTERS) return html`<${Shown} text=${text} />`;
+  const shown = text.slice(0, MAX_LINE_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a character
+  return html`<${Shown} text=${shown} />
+    <span class="quiet"> … ${countText(text.length - shown.length, 'more character')}</span>`;
 }
