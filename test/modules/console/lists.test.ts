@@ -170,7 +170,8 @@ test.serial(
     const operator = await ConsoleSession.begin(service, 'operator');
     t.deepEqual(await (await decide(operator, 'retry', { eventIds: [first] })).json(), { retried: 1 });
     t.is((await decide(operator, 'retry', { eventIds: [first] })).status, 409);
-    t.is((await decide(operator, 'skip', { eventId: second, reason: ' ' })).status, 400);
+    for (const reason of [' ', 'x'.repeat(1001)])
+      t.is((await decide(operator, 'skip', { eventId: second, reason })).status, 400);
     // The second signed in while the clock was ahead.
     for (const age of [11 * 60_000, -11 * 60_000]) {
       const old = await agedBy(operator, service.folder, service.url, age);

@@ -44,7 +44,9 @@ export function workRoutes({ log }: ConsoleParts): readonly Route[] {
     const { reactor, eventId, reason } = body as Readonly<Record<string, unknown>>;
     if (typeof eventId !== 'string' || typeof reason !== 'string' || reason.trim() === '')
       throw new ConsoleRefusal(400, 'NO_REASON', 'Give the reason: it is stored in the log.');
-    const text = reason.trim().slice(0, MAX_REASON);
+    const text = reason.trim();
+    if (text.length > MAX_REASON)
+      throw new ConsoleRefusal(400, 'REASON_TOO_LONG', `A reason has at most ${MAX_REASON} characters.`);
     const [event] = await parkedAmong(reactorIn(reactor), [eventId]);
     await skipParked(log, commandsOf(log, viewer), event, text);
     ctx.status = 204;
