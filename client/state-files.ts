@@ -6,7 +6,7 @@ import { clock } from '../src/tools/clock.ts';
 import { createDirectory } from '../src/tools/files/make-directory.ts';
 import { random } from '../src/tools/random.ts';
 
-/** Runs work on files that the command can do without; returns `undefined` if it fails. */
+/** Runs work that the command can do without; returns `undefined` if it fails. */
 export function ignoreErrors<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import { ignoreErrors } from '../state-files.ts';
 import { globTest } from './glob.ts';
 
 /** A member of a folder. Paths and targets are latin1 strings of their raw bytes, relative to the folder. */
@@ -98,13 +99,9 @@ function entriesIn(folder: string, directory: string): Entry[] {
  * Reads the entries as text; `undefined` if a name is not ASCII, or on an error, which reading them as bytes repeats.
  */
 function asciiEntries(place: string | Buffer): Entry[] | undefined {
-  try {
-    const entries = readdirSync(place, { withFileTypes: true });
-    if (!entries.every(({ name }) => isAscii.test(name))) return undefined;
-    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
-  } catch {
-    return undefined;
-  }
+  const entries = ignoreErrors(() => readdirSync(place, { withFileTypes: true }));
+  if (!entries?.every(({ name }) => isAscii.test(name))) return undefined;
+  return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
 }
 
 function memberAt(folder: string, member: string, kind: Kind): FolderMember {

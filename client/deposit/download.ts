@@ -6,6 +6,7 @@ import { Fault, reasonOf } from '../faults.ts';
 import { Lost } from '../http/exchange.ts';
 import type { Progress } from '../progress.ts';
 import type { Session } from '../session.ts';
+import { ignoreErrors } from '../state-files.ts';
 import { type Announced, add, type Part, type StoredDownload } from './stored-download.ts';
 
 export type Downloaded = {
@@ -178,9 +179,5 @@ export function safeFilename(name: string, platform: string = process.platform):
 /** Returns the name in `filename*` (RFC 8187), which is not limited to ASCII; `undefined` without a valid one. */
 function extendedName(disposition: string): string | undefined {
   const [, encoded = ''] = /;\s*filename\*=UTF-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
-  try {
-    return decodeURIComponent(encoded) || undefined;
-  } catch {
-    return undefined;
-  }
+  return ignoreErrors(() => decodeURIComponent(encoded)) || undefined;
 }

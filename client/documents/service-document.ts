@@ -4,6 +4,7 @@ import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { isTransient } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
+import { ignoreErrors } from '../state-files.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
@@ -59,11 +60,7 @@ export async function fetchServiceDocument(connection: Connection): Promise<Serv
 }
 
 function isServiceDocument({ body }: Pick<Answer, 'body'>): boolean {
-  try {
-    return readXml(body, '').local === 'service';
-  } catch {
-    return false;
-  }
+  return ignoreErrors(() => readXml(body, '').local) === 'service';
 }
 
 /** @throws {UnreadableAnswer} */
@@ -109,7 +106,7 @@ function collectionIn(element: XmlElement, document: string): Collection[] {
   return [
     {
       iri,
-      name: textOf(element, 'name') ?? decodeSegment(last),
+      name: textOf(element, 'name') ?? ignoreErrors(() => decodeURIComponent(last)) ?? last,
       title: textOf(element, 'title'),
       accept: childrenOf(element, 'accept')
         .map(({ text }) => text.trim().toLowerCase())
@@ -124,12 +121,4 @@ function collectionIn(element: XmlElement, document: string): Collection[] {
 function sizeIn(element: XmlElement, name: string): number | null {
   const size = textOf(element, name) ?? '';
   return /^[0-9]{1,15}$/.test(size) ? Number(size) : null;
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
