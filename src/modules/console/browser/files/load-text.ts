@@ -15,13 +15,9 @@ export async function loadTree(depositId: number | string, reading: Reading): Pr
 /** Maximum bytes of a file that is shown as text. */
 export const MAX_TEXT_BYTES = 1024 ** 2;
 
-/** Resolves to a file as text. @throws {Error} it is not text in UTF-8 */
+/** Resolves to a file as text. @throws {Error} it has a NUL byte, or is not UTF-8 */
 export async function loadFileText(path: string, reading: Reading): Promise<string> {
-  return textIn(await getBytes(path, reading));
-}
-
-/** Decodes a file as UTF-8; one with a NUL byte or other bytes is not text. */
-function textIn(bytes: Uint8Array<ArrayBuffer>): string {
+  const bytes = await getBytes(path, reading);
   if (bytes.includes(0)) throw new Error('The file is not text: download it.');
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
