@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { createReadStream, readSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ArchiveFormat } from '../../src/archives/archive-reader.ts';
 import { SNIFF_LENGTH, sniffFormat } from '../../src/archives/format.ts';
+import { withDescriptor } from '../../src/tools/files/with-descriptor.ts';
 import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { Fault, reading, reasonOf, UsageFault, unreadable } from '../faults.ts';
 import { pluralize } from '../output.ts';
@@ -179,14 +180,9 @@ function sourceAt(source: string): { readonly place: string; readonly isFolder: 
 
 function formatOf(file: string, source: string): ArchiveFormat {
   const head = Buffer.alloc(SNIFF_LENGTH);
-  const opened = openSync(file, 'r');
-  try {
-    const count = readSync(opened, head, 0, SNIFF_LENGTH, 0);
-    const format = sniffFormat(head.subarray(0, count));
-    if (format !== 'unknown') return format;
-  } finally {
-    closeSync(opened);
-  }
+  const count = withDescriptor(file, 'r', (opened) => readSync(opened, head, 0, SNIFF_LENGTH, 0));
+  const format = sniffFormat(head.subarray(0, count));
+  if (format !== 'unknown') return format;
   throw new Fault(
     `${source} is not a zip or a tar (plain, gzip, bzip2 or xz). To deposit other files, give their folder.`,
   );

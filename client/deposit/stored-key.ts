@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  constants,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { constants, linkSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { withDescriptor } from '../../src/tools/files/with-descriptor.ts';
 import { random } from '../../src/tools/random.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { readEnvironment } from '../environment.ts';
@@ -116,12 +108,7 @@ function storedIn(file: string, content: string): string {
 
 function sharedContentOf(file: string): string | undefined {
   try {
-    const opened = openSync(file, constants.O_APPEND | constants.O_WRONLY);
-    try {
-      writeSync(opened, SHARED);
-    } finally {
-      closeSync(opened);
-    }
+    withDescriptor(file, constants.O_APPEND | constants.O_WRONLY, (opened) => writeSync(opened, SHARED));
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // that process has finished
