@@ -15,8 +15,7 @@ export function treeOf({ directory, entries }: Manifest): TreeNode {
     name: entry.path.slice(entry.path.lastIndexOf('/') + 1),
     children: entry.mode === '40000' ? (byParent.get(entry.path) ?? []).map(nodeOf) : [],
   });
-  const root = { path: '', mode: '40000', id: directory, name: '' };
-  return { ...root, children: (byParent.get('') ?? []).map(nodeOf) };
+  return nodeOf({ path: '', mode: '40000', id: directory });
 }
 
 /** Returns the node at a path; `undefined` if the tree does not have it. */
