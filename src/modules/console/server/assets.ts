@@ -37,7 +37,8 @@ export type Asset = { readonly type: string; readonly body: Buffer; readonly com
 export class Assets {
   readonly #files: ReadonlyMap<string, string>;
   readonly #assets = new Map<string, Promise<Asset>>();
-  readonly #base: string;
+  /** The address of all files of this release. */
+  readonly release: string;
 
   static async open(): Promise<Assets> {
     const names = FOLDERS.flatMap((pattern) => files.globSync(pattern, { cwd: ROOT })).toSorted();
@@ -50,16 +51,11 @@ export class Assets {
 
   private constructor(found: ReadonlyMap<string, string>, hash: string) {
     this.#files = found;
-    this.#base = `/console/assets/${hash}/`;
-  }
-
-  /** Returns the address of all files of this release. */
-  get release(): string {
-    return this.#base;
+    this.release = `/console/assets/${hash}/`;
   }
 
   urlOf(name: string): string {
-    return `${this.#base}${name}`;
+    return `${this.release}${name}`;
   }
 
   /** Resolves to the addresses of all scripts that these import, for the browser to fetch them at once. */
@@ -90,7 +86,7 @@ export class Assets {
 
   /** Resolves to the file at an address; `undefined` for one that browsers may not read, or of another release. */
   async at(url: string): Promise<Asset | undefined> {
-    return url.startsWith(this.#base) ? this.#assetOf(url.slice(this.#base.length)) : undefined;
+    return url.startsWith(this.release) ? this.#assetOf(url.slice(this.release.length)) : undefined;
   }
 
   async #assetOf(name: string): Promise<Asset | undefined> {
