@@ -13,7 +13,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export class Progress implements Disposable {
   readonly #output: Output;
   readonly #steps: number;
-  readonly #bars = new ProgressBars();
+  readonly bars = new ProgressBars();
   #step = 0;
   #outcome: () => string = () => 'Nothing was sent.';
   #waiting: NodeJS.Timeout | undefined;
@@ -22,10 +22,6 @@ export class Progress implements Disposable {
     this.#output = output;
     this.#steps = steps;
     for (const signal of SIGNALS) process.once(signal, this.#interrupt);
-  }
-
-  get bars(): ProgressBars {
-    return this.#bars;
   }
 
   begin(text: string): void {
@@ -41,7 +37,7 @@ export class Progress implements Disposable {
 
   /** Shows the bytes of a request; after the last one, that the server verifies them. */
   sent(what: string, bytes: number, total: number): void {
-    this.#bars.at(`MB sent${what}`, bytes, total);
+    this.bars.at(`MB sent${what}`, bytes, total);
     clock.clearTimeout(this.#waiting);
     if (bytes < total) return;
     this.#waiting = clock.setTimeout(() => {
@@ -58,7 +54,7 @@ export class Progress implements Disposable {
 
   #endBars(): void {
     clock.clearTimeout(this.#waiting);
-    this.#bars.end();
+    this.bars.end();
   }
 
   readonly #interrupt = (signal: NodeJS.Signals): never => {
