@@ -98,10 +98,11 @@ export function readDryRun({ body, iri }: Pick<Answer, 'body' | 'iri'>): Pick<St
 
 /** Reads the status from an entry, alone or in a feed. */
 export function statusOf(entry: XmlElement, iri: string): Status {
-  const status = textOf(entry, 'deposit_status');
+  const [status, deposit] = [textOf(entry, 'deposit_status'), textOf(entry, 'deposit_id')];
   if (status === null) throw new UnreadableAnswer(`${iri} has no deposit status.`);
+  if (deposit === null) throw new UnreadableAnswer(`${iri} has no deposit number.`);
   return {
-    deposit: depositIn(entry, iri),
+    deposit,
     title: textOf(entry, 'title'),
     status,
     isOfService: true,
@@ -154,10 +155,4 @@ function entryIn(body: Uint8Array, iri: string): XmlElement {
   const root = readXml(body, `The response from ${iri}`);
   if (root.local === 'entry') return root;
   throw new UnreadableAnswer(`${iri} is not a deposit: its root element is “${root.local}”.`);
-}
-
-function depositIn(entry: XmlElement, iri: string): string {
-  const deposit = textOf(entry, 'deposit_id');
-  if (deposit === null) throw new UnreadableAnswer(`${iri} has no deposit number.`);
-  return deposit;
 }
