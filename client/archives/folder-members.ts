@@ -40,7 +40,7 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
 }
 
 /**
- * Returns a predicate for paths to exclude: those that match a pattern, and `.git` in any case.
+ * Returns a predicate for paths to exclude: those that match a pattern, and always `.git`.
  * A pattern with a slash is matched with the whole path, one without a slash with each name. Wildcards also match a
  * leading dot.
  * @throws {UsageFault} a pattern is malformed.
