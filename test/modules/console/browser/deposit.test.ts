@@ -766,6 +766,18 @@ for (const scheme of ['light', 'dark'] as const) {
   }
 }
 
+test('a key whose end is missing is named as no key, and the page stays', async (t, open) => {
+  const id = await deposited(t.context.alice);
+  const { page } = await open({ role: 'auditor' });
+  await page.goto(`/console/deposits/${id}?tab=proof`);
+  const keys = page.getByLabel('Public keys');
+  await keys.fill(KEY.replace('jTk=', 'j'));
+  await page.getByText('This is not a public key: ').waitFor();
+  await keys.fill(KEY);
+  await page.getByText('Fingerprints: ').waitFor();
+  t.pass();
+});
+
 /** A public key of Ed25519. */
 const KEY =
   '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAQoyzp9FbA0ztl0x4x/xsRbv0y3n3RkOhrekPN1yyjTk=\n-----END PUBLIC KEY-----';

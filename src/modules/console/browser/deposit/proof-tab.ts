@@ -79,7 +79,10 @@ function statusText(
 }
 
 function Fingerprints({ pem }: { readonly pem: string }): VNode {
-  const { value = [], problem } = useLoaded(() => Promise.all(publicKeysIn(pem).map(fingerprint)), [pem]);
+  const { value = [], problem } = useLoaded(
+    async () => Promise.all(publicKeysIn(pem).map(fingerprint)), // rejects, also if one throws at once
+    [pem],
+  );
   if (problem !== undefined) return html`<p class="problem">This is not a public key: ${problem}</p>`;
   return html`<p class="quiet">${
     value.length === 0
