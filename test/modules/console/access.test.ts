@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -280,6 +280,21 @@ test('a page that shows another viewer than the session can neither read nor act
   const form = { Origin: new URL(service.url).origin, 'Content-Type': 'application/x-www-form-urlencoded' };
   t.is((await session.post('/console/api/end-sessions?viewer=person:rosa', {}, form)).status, 409);
   t.is((await session.get('/console/api/overview')).status, 200, 'the sessions have not ended');
+});
+
+test('a Host that is in no URL is no error of the service', async (t) => {
+  const { service } = t.context;
+  const { cookie } = await ConsoleSession.begin(service, 'auditor');
+  for (const [path, status] of [
+    ['/console/sign-in?to=%2Fconsole%2Fwork', 303],
+    ['/console/api/deposits?status=done', 200],
+    ['/console/api/deposits?viewer=person:rosa', 409],
+  ] as const) {
+    const headers = { Host: 'localhost:65536', Cookie: cookie }; // no port is so large
+    const sent = request(new URL(path, service.url), { headers }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    t.is(answer.resume().statusCode, status, path);
+  }
 });
 
 test('a local console answers only this machine, and only under its name', (t) => {

@@ -74,7 +74,8 @@ export class Console implements Disposable {
     Object.assign(ctx, { _matchedRoute: route.path }); // read by routeOf
     // What is public may be stored by caches that many share: no answer of it renews a session.
     const viewer = route.permission === 'public' ? undefined : this.#parts.sessions.viewerOf(ctx, route);
-    if (viewer) assertOfViewer(ctx, viewer);
+    const query = new URLSearchParams(ctx.querystring); // `ctx.URL` is empty for a Host like localhost:65536
+    if (viewer) assertOfViewer(ctx, query, viewer);
     if (!permits(viewer?.role, route.permission))
       throw viewer
         ? new ConsoleRefusal(403, 'FORBIDDEN', 'Your role does not permit this.')
@@ -82,7 +83,7 @@ export class Console implements Disposable {
     if (route.method === 'POST') assertFromConsole(ctx, route);
     const { bodyTimeouts } = this.#parts.config;
     const body = route.method === 'POST' ? await readBody(ctx, route, bodyTimeouts) : undefined;
-    const request = { ctx, params, query: ctx.URL.searchParams, body };
+    const request = { ctx, params, query, body };
     if (route.permission === 'public') return route.answer(request);
     if (!viewer) throw notFoundHere(); // excluded by permits
     if (route.needsFreshSession && !viewer.isFresh) {

@@ -28,9 +28,9 @@ export function assertFromConsole({ req }: ServiceContext, { isForm }: Pick<Rout
  * Refuses a request of a page that shows another viewer, which it names in a header or, in links and forms, in a parameter.
  * All tabs of a browser have one session: a page may be open since before another person signed in.
  */
-export function assertOfViewer({ req, URL }: ServiceContext, viewer: Viewer): void {
+export function assertOfViewer({ req }: ServiceContext, query: URLSearchParams, viewer: Viewer): void {
   const header = req.headers['x-console-viewer'];
-  const shown = header ?? URL.searchParams.get('viewer') ?? undefined;
+  const shown = header ?? query.get('viewer') ?? undefined;
   if (shown === undefined || shown === viewerText(viewer)) return;
   const text =
     header === undefined // the address may be from another browser
