@@ -1,5 +1,5 @@
 /** Stands in for `src/archives/workers/archive-workers.ts`. */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { ArchiveListing, ArchiveReader, Inspection, Merged } from '../../src/archives/archive-reader.ts';
 import type { LocalSource } from '../../src/object-store/object-store.ts';
 import { files } from '../../src/tools/files.ts';
@@ -25,7 +25,8 @@ export class ArchiveWorkers implements ArchiveReader {
     const listing = Buffer.from(`${text.startsWith('clashing') ? 'clashing' : 'good'} listing of ${sha256}`);
     const accepted = { outcome: 'accepted', format: 'tar', files: 1, warnings: [], listing } as const;
     const tree = this.#random.chance(0.5) ? merged([{ sha256, listing }]) : undefined; // not of a large archive
-    return { ...accepted, bytes: archive.length, ...(tree?.outcome === 'accepted' && { tree }) };
+    const found = { ...accepted, bytes: archive.length, listingSha256: hash('sha256', listing) };
+    return { ...found, ...(tree?.outcome === 'accepted' && { tree }) };
   }
 
   async merge(listings: readonly ArchiveListing[]): Promise<Merged> {

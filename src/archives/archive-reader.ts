@@ -30,6 +30,8 @@ export type Inspection =
       readonly warnings: readonly ArchiveFault[];
       /** The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive. */
       readonly listing: Uint8Array;
+      /** SHA-256 of the listing, which can have tens of megabytes. */
+      readonly listingSha256: string;
       /** The tree of a deposit of this archive alone; only of a small archive that can be merged. */
       readonly tree?: Tree;
     }

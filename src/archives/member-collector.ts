@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { LeafMode } from '../swhid/directory.ts';
 import type { ArchiveFormat, ArchiveLimits, Inspection } from './archive-reader.ts';
 import { Faults, Unreadable } from './faults.ts';
@@ -158,13 +159,15 @@ export class MemberCollector {
     const files = [...this.#members.values()].filter((member) => member !== null);
     if (this.faults.none) this.#checkWhole(files);
     if (!this.faults.none) return { outcome: 'refused', format, faults: this.faults.toArray() };
+    const listing = encodeListing({ format, sha256 }, this.#members);
     return {
       outcome: 'accepted',
       format,
       files: files.length,
       bytes: bytesOf(files),
       warnings: this.warnings.toArray(),
-      listing: encodeListing({ format, sha256 }, this.#members),
+      listing,
+      listingSha256: hash('sha256', listing),
     };
   }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import {
   type ArchiveLimits,
@@ -97,8 +96,8 @@ export async function inspectArchive(
   const inspection = await reader.inspect(source, archive.sha256, limits, owner);
   if (inspection.outcome === 'refused')
     return { archive, reading: null, faults: inspection.faults, warnings: [] };
-  const { format, files, bytes, warnings, listing, tree } = inspection;
-  const reading = { archive: archive.sha256, format, files, bytes, listing: hash('sha256', listing) };
+  const { format, files, bytes, warnings, listing, listingSha256, tree } = inspection;
+  const reading = { archive: archive.sha256, format, files, bytes, listing: listingSha256 };
   return { archive, reading, faults: [], warnings, listing, tree };
 }
 

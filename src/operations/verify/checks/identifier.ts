@@ -95,7 +95,7 @@ async function listingOf(
     const texts = inspection.faults.map(({ text }) => text).join(' ');
     throw new IdentifierMismatch(`is based on the archive ${archive}, which is no longer accepted: ${texts}`);
   }
-  const found = hash('sha256', inspection.listing);
+  const found = inspection.listingSha256;
   const facts = [inspection.format, inspection.files, inspection.bytes, found];
   if (!isDeepStrictEqual(facts, [format, files, bytes, listing])) {
     throw new IdentifierMismatch(
