@@ -30,8 +30,10 @@ async function drill(failing: readonly FailingCall[], isShort: boolean): Promise
   await using folder = await drilledFolder('failing');
   await using run = await FailingRun.start(folder.dataDir);
   for (const call of failing) {
+    const before = run.failures;
     if (isShort) await run.fail(call, 'EIO', '1');
     else for (const error of ['EIO', 'ENOSPC']) await failEach(run, call, error);
+    if (run.failures === before) run.broken.push(`None of the ${call.what} could be made to fail.`);
     printProgress(`${call.name}: ${run.summary}`);
   }
   run.broken.push(...(await faultsOfAFailedSync(run.service, run.deposits)));

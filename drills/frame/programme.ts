@@ -97,6 +97,7 @@ export const PROGRAMME: readonly PlannedDrill[] = [
   {
     name: 'failing-writes',
     what: 'Has the n-th write, sync, rename or mkdir of every file fail, for every n.',
+    limit: 600,
     shortLimit: 60,
   },
   {

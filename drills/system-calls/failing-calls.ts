@@ -13,6 +13,8 @@ export type FailingCall = {
   readonly paths: readonly string[];
   /** Requests in addition to the creates. */
   readonly work?: (url: string) => Promise<void>;
+  /** Milliseconds after the answers in which they come, if not before. */
+  readonly after?: number;
 };
 
 const LOG = ['event-log.sqlite', 'event-log.sqlite-wal'];
@@ -55,7 +57,14 @@ export const FAILING_CALLS: readonly FailingCall[] = [
     paths: [],
   },
   { name: 'folders', what: 'folders of large archives', calls: 'mkdir,mkdirat', threads: POOL, paths: [] },
-  { name: 'view-writes', what: 'writes of the views', calls: 'pwrite64', threads: MAIN, paths: VIEW },
+  {
+    name: 'view-writes',
+    what: 'writes of the views',
+    calls: 'pwrite64',
+    threads: MAIN,
+    paths: VIEW,
+    after: 1000,
+  },
   {
     name: 'upload-writes',
     what: 'writes of resumable uploads',

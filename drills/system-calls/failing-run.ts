@@ -21,7 +21,7 @@ export class FailingRun implements AsyncDisposable {
   readonly #dataDir: string;
   readonly #port: number;
   service: ServiceProcess;
-  #failures = 0;
+  failures = 0;
   #ends = 0;
 
   static async start(dataDir: string): Promise<FailingRun> {
@@ -38,7 +38,7 @@ export class FailingRun implements AsyncDisposable {
 
   get summary(): string {
     const refused = this.deposits.counts.get(503) ?? 0;
-    return `${this.#failures} failed calls, ${this.deposits.acknowledged.size} creates acknowledged, ${refused} refused`;
+    return `${this.failures} failed calls, ${this.deposits.acknowledged.size} creates acknowledged, ${refused} refused`;
   }
 
   /** @returns whether any call was made to fail */
@@ -54,8 +54,9 @@ export class FailingRun implements AsyncDisposable {
       this.deposits.deposit(newTar(300_000)),
       this.deposits.deposit(newTar(300_000), { isComplete: true }),
     ]);
+    await pause(call.after ?? 0);
     const failed = (await strace.detach()).split('(INJECTED)').length - 1;
-    this.#failures += failed;
+    this.failures += failed;
     await this.#goesOn(`${error} at ${call.name}, ${when}`);
     return failed > 0;
   }
@@ -74,11 +75,11 @@ export class FailingRun implements AsyncDisposable {
       ...(await everythingVerified(this.#dataDir)),
     ];
     return {
-      tried: `${this.#failures} calls were made to fail with EIO or ENOSPC: ${failing.map(({ what }) => what).join(', ')}.`,
+      tried: `${this.failures} calls were made to fail with EIO or ENOSPC: ${failing.map(({ what }) => what).join(', ')}.`,
       held: 'Every create was answered 201 with whole bytes or 503, the service continued or ended with 1 and started again, nothing acknowledged was lost, verify --all proved everything; after a failed sync of the log only rewritten events were acknowledged.',
       broken,
       numbers: {
-        'calls failed': this.#failures,
+        'calls failed': this.failures,
         acknowledged: this.deposits.acknowledged.size,
         refused: this.deposits.counts.get(503) ?? 0,
         lost: lost.length,
