@@ -62,10 +62,9 @@ export class AnsweredDeposits {
     const answer = await fetch(`${this.#url}/1/drill/`, {
       ...sent,
       headers: { ...headers, Authorization: AUTHORIZATION },
-    }).then(
-      async (response) => ({ response, status: response.status, body: await response.text() }),
-      (error: unknown) => ({ response: undefined, status: 0, body: String(error) }),
-    );
+    })
+      .then(async (response) => ({ response, status: response.status, body: await response.text() }))
+      .catch((error: unknown) => ({ response: undefined, status: 0, body: String(error) }));
     const ms = performance.now() - begun;
     this.#note(answer, archive, ms);
     return { status: answer.status, body: answer.body, ms };
@@ -125,10 +124,10 @@ export async function lostOf(
   const wanted = new Map([...logged.values()].map((sha256) => [sha256, undefined as number | undefined]));
   for (const { sha256, length } of acknowledged.values()) wanted.set(sha256, length);
   for (const [sha256, length] of wanted) {
-    const bytes = await store.get(sha256).then(
-      ({ body }) => buffer(body),
-      () => undefined,
-    );
+    const bytes = await store
+      .get(sha256)
+      .then(({ body }) => buffer(body))
+      .catch(() => undefined);
     if (bytes === undefined || hash('sha256', bytes) !== sha256 || bytes.length !== (length ?? bytes.length))
       lost.push(`The archive ${sha256} is named in the log and is not whole in the store.`);
   }
