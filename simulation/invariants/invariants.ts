@@ -8,7 +8,7 @@ import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
 import { unbrokenChains } from './hash-chains.ts';
 import { keptAcknowledgements, keptCommits, keptKeys, keptObjects, keptPieces } from './kept-promises.ts';
 import { inOrder, notifiedOfAll, notifiedOnce, retriedInTime } from './notified.ts';
-import { earlyOutages, falseConflicts, surprisingAnswers } from './outages.ts';
+import { earlyOutages, falseConflicts, falseRefusals, surprisingAnswers } from './outages.ts';
 import { ownWrites } from './own-writes.ts';
 import { honestStandings } from './standing.ts';
 import { surprises } from './surprises.ts';
@@ -51,6 +51,7 @@ export const INVARIANTS = {
   // 10. Outages look like outages
   'early-outage': earlyOutages,
   'false-conflict': falseConflicts,
+  'false-refusal': falseRefusals,
   answer: surprisingAnswers,
   // 11. Views
   view: viewsOfLog,

@@ -1,3 +1,4 @@
+import { deposits } from '../../src/domain/aggregates.ts';
 import type { Answer, Failure } from '../history/answer.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 
@@ -44,6 +45,30 @@ export function* falseConflicts(history: EndedHistory): Generator<string> {
     if (writes < LEAST_WRITES)
       yield `${command} of ${deposit} was refused after ${writes} writes of others: ${outcome.message}`;
   }
+}
+
+/** The events without which no request is refused by these codes. */
+const REASONS: Readonly<Record<string, string>> = {
+  DEPOSIT_NOT_FOUND: 'DepositDeleted',
+  DEPOSIT_NOT_PARTIAL: 'DepositCompleted',
+};
+
+/** A deposit that a client knows is missing only once it was deleted, and cannot be changed only once it was completed. */
+export function* falseRefusals(history: EndedHistory): Generator<string> {
+  for (const answer of failures(history)) {
+    const { command, deposit, node, endedAt, outcome } = answer;
+    const reason = REASONS[outcome.code];
+    if (reason === undefined || mayBeOfOldLeader(answer, history)) continue;
+    const [, id] = /^Deposit (\d+) /.exec(outcome.message) ?? [];
+    const events = history.log.stream(`${deposits.prefix}${id}`);
+    if (!events.some(({ type, committedAt }) => type === reason && committedAt <= endedAt))
+      yield `${command} of ${deposit} by ${node} was refused without ${reason}: ${outcome.message}`;
+  }
+}
+
+/** A leader that was deposed does not have what was committed since, and nothing in its answer shows that. */
+function mayBeOfOldLeader({ begunAt, endedAt }: Answer, { faults }: EndedHistory): boolean {
+  return faults.some(({ kind, from, until }) => kind === 'partition' && from <= endedAt && until >= begunAt);
 }
 
 /** A request is refused for its own reasons, or because an engine is away. */

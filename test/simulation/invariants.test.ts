@@ -144,6 +144,9 @@ const VIOLATING: Readonly<Record<InvariantName, Violating>> = {
   'false-conflict': {
     broken: () => ended({ answers: [failed('CONCURRENT_WRITES', `${LOADED} is written to.`)] }),
   },
+  'false-refusal': {
+    broken: () => ended({ answers: [failed('DEPOSIT_NOT_FOUND', 'Deposit 7 not found.')] }),
+  },
   answer: { broken: () => ended({ answers: [failed('NO_SUCH_TABLE', 'There is no such table.')] }) },
   view: {
     broken: () => {
