@@ -12,6 +12,7 @@ const EVENT_TYPES = [
   'ArchivesRemoved',
   'ArchivesReplaced',
   'ChecksRetried',
+  'CopyUnreadable',
   'DeliveryFailed',
   'DeliveryTried',
   'DepositCompleted',
@@ -23,6 +24,7 @@ const EVENT_TYPES = [
   'DepositVerified',
   'EventHandedBack',
   'EventHandedOut',
+  'EventParked',
   'LoadingFailed',
   'LoadingRetried',
   'LoadingStarted',
@@ -31,6 +33,7 @@ const EVENT_TYPES = [
   'MetadataUpdated',
   'NotificationHeld',
   'NotificationsDelivered',
+  'ParkedRetried',
   'RequestBegun',
 ];
 
