@@ -110,7 +110,12 @@ export class AlteringProxy implements AsyncDisposable {
     response: ServerResponse,
   ): Promise<void> {
     const own = (text: string): string => text.replaceAll(this.#target.origin, this.url);
-    const body = own((await buffer(answer)).toString());
+    const bytes = await buffer(answer).catch(() => undefined);
+    if (bytes === undefined) {
+      response.destroy(); // the service broke off
+      return;
+    }
+    const body = own(bytes.toString());
     const ofBody = body === '' ? [] : ['content-length', 'transfer-encoding', 'connection'];
     const headers = Object.fromEntries(
       Object.entries(answer.headers)
