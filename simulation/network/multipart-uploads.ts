@@ -18,7 +18,7 @@ export type Upload = {
 type NamedPart = { readonly number: number; readonly etag: string };
 
 /** Why a store refuses to complete an upload. */
-type Refusal = { readonly code: 'InvalidPart' | 'InvalidPartOrder' | 'MalformedXML' };
+type Refusal = { readonly code: 'InvalidPart' | 'InvalidPartOrder' | 'InvalidRequest' };
 
 /** The extent of a loss. */
 export type LostOfUpload = 'upload' | 'part';
@@ -88,7 +88,7 @@ export function assembled(
   { parts }: Upload,
   named: readonly NamedPart[],
 ): { readonly bytes: Buffer; readonly etag: string } | Refusal {
-  if (named.length === 0) return { code: 'MalformedXML' };
+  if (named.length === 0) return { code: 'InvalidRequest' };
   if (named.some(({ number }, index) => number <= (named[index - 1]?.number ?? 0)))
     return { code: 'InvalidPartOrder' };
   const found: Part[] = [];

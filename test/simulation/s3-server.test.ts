@@ -70,6 +70,7 @@ test.serial(
       for (const number of [2, 1])
         t.is(ask('PUT', `?partNumber=${number}&uploadId=${id}`, `part ${number}`).status, 200);
     }
+    t.deepEqual(complete('upload-1'), { status: 400, code: 'InvalidRequest' });
     t.deepEqual(complete('upload-1', 2, 1), { status: 400, code: 'InvalidPartOrder' });
     t.deepEqual(complete('upload-1', 1, 3), { status: 400, code: 'InvalidPart' });
     t.is(complete('upload-1', 1, 2).status, 200);
