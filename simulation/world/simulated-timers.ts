@@ -22,10 +22,6 @@ export class SimulatedTimer {
     return this;
   }
 
-  hasRef(): boolean {
-    return true;
-  }
-
   close(): void {
     this.task.isCancelled = true;
   }
