@@ -8,7 +8,6 @@ export type FaultyCall =
   | 'subscribe'
   | 'delete'
   | 'createGroup'
-  | 'deleteGroup'
   | 'groupInfo'
   | 'consume'
   | 'features'

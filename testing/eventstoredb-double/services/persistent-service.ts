@@ -43,7 +43,7 @@ export function persistentService(context: ServiceContext) {
     read: (call: ConsumeCall) => serveConsumer(context, call),
     create: unary<CreateReq, CreateResp>({ ...OPERATE, fault: 'createGroup' }, create),
     update: unary<UpdateReq, UpdateResp>(OPERATE, update),
-    delete: unary<DeleteReq, DeleteResp>({ ...OPERATE, fault: 'deleteGroup' }, remove),
+    delete: unary<DeleteReq, DeleteResp>(OPERATE, remove),
     getInfo: unary<GetInfoReq, GetInfoResp>({ ...LOOK, fault: 'groupInfo' }, info),
     list: unary<ListReq, ListResp>(LOOK, list),
     replayParked: unary<ReplayParkedReq, ReplayParkedResp>(OPERATE, replayParked),
