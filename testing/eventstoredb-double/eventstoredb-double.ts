@@ -41,7 +41,6 @@ export class EventStoreDbDouble implements AsyncDisposable {
   readonly faults = new FaultSwitches();
   readonly cluster: Cluster;
   readonly clusterFaults: ClusterFaults;
-  readonly sendsCaughtUp: boolean;
   readonly #options: DoubleOptions;
   readonly #access: AccessControl;
   readonly #subscriptions = new OpenSubscriptions();
@@ -56,7 +55,6 @@ export class EventStoreDbDouble implements AsyncDisposable {
   private constructor(options: DoubleOptions, ports: readonly number[]) {
     const { times = {}, version = VERSION, file, tls, users } = options;
     this.#options = options;
-    this.sendsCaughtUp = options.sendsCaughtUp ?? true;
     this.log = new StoredLog(new SqliteStorage(file));
     this.#access = new AccessControl(users, this.log.metadata);
     this.cluster = new Cluster(this.log, {
@@ -132,7 +130,7 @@ export class EventStoreDbDouble implements AsyncDisposable {
       faults: this.faults,
       subscriptions: this.#subscriptions,
       access: this.#access,
-      sendsCaughtUp: this.sendsCaughtUp,
+      sendsCaughtUp: this.#options.sendsCaughtUp ?? true,
       version: this.#options.version ?? VERSION,
     };
     server.addService(streamServices.StreamsService, streamsService(context));
