@@ -15,8 +15,8 @@ export function newProcess(host: Host): Incarnation {
 }
 
 /**
- * Returns virtual time, seeded randomness, simulated servers, and the files of the disk, of which a node of a cluster has
- * hardly any.
+ * Returns virtual time, seeded randomness, simulated servers, and the files of the disk; the operator of a cluster, who
+ * has no disk, hardly has any.
  */
 function outsideWorldOf(process: Incarnation): OutsideWorld {
   const { codeRandom } = world();

@@ -31,7 +31,7 @@ export type Call = {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Number of bytes to read of an answer that does not end. */
+  /** Matches the text after which no more is read of an answer that does not end. */
   readonly until?: RegExp;
 };
 
