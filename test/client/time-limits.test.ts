@@ -113,7 +113,7 @@ test('a transfer that progresses has no time limit', async (t) => {
     if (request.method === 'POST') request.resume().once('end', () => response.end());
     else often(response, (times) => (times > 10 ? response.end() : response.write('.')));
   });
-  const connection = impatient(server.url);
+  const connection = impatient(server.url, { total: 1500, silence: 1500, silenceOfReads: 1500 }); // each takes 2 s
   let taken = '';
   await connection.download(`${server.url}/`, {
     take: async (message, onPiece) => {
@@ -138,8 +138,8 @@ test('a transfer that progresses has no time limit', async (t) => {
 /** Randomness by which pauses have their nominal length. */
 const HALFWAY = { fraction: () => 0.5, uuid: randomUUID, bytes: randomBytes };
 
-/** Returns a connection with a time limit of 4 s. */
-function impatient(url: string): Connection {
+/** Returns a connection with a time limit of 4 s, or with other limits. */
+function impatient(url: string, others: Partial<TimeLimits> = {}): Connection {
   return connectionTo(url, {
     total: 4000,
     silence: 4000,
@@ -147,6 +147,7 @@ function impatient(url: string): Connection {
     shortestTry: 100,
     firstPause: 10,
     longestPause: 10,
+    ...others,
   });
 }
 
