@@ -52,16 +52,27 @@ test('a client added by a command can log in at once on every node, whichever co
   );
 });
 
-test('a collection opened by a command is known on every node', async (t) => {
+test('a collection opened or described by a command is known on every node', async (t) => {
   await using nodes = await DistributedNodes.start();
-  const node = await nodes.add(['http']);
+  const [node, other] = [await nodes.add(['http']), await nodes.add(['http'])];
+  const alice = await nodes.register(node, other);
+  for (const { folder } of [node, other]) await nameOf(node, folder);
   for (const args of [
-    ['add', 'software'],
-    ['set', 'software', '--title', 'Software'],
+    ['add', 'papers'],
+    ['set', 'software', '--title', 'Paint & co'],
   ]) {
     const { code, err } = await runScript(node.folder, 'collection', args, { env: nodes.settings });
     t.deepEqual([code, err], [0, '']);
   }
+  const events = await Array.fromAsync(node.service.log.readStream(NODES));
+  const asked = events.filter(({ type }) => type === 'ConfirmationAsked');
+  t.deepEqual(
+    asked.map(({ data }) => (data['nodes'] as string[]).length),
+    [2, 2],
+    'each command waits for both',
+  );
+  for (const { url } of [node, other])
+    t.regex(await (await alice.get(`${url}/1/servicedocument/`)).text(), />Paint &amp; co</);
 });
 
 test('a paused node is named, confirms when it resumes, and is no longer asked once it has stopped', async (t) => {
