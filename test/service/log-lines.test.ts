@@ -105,7 +105,9 @@ test('a start removes incoming files of killed processes that are an hour old', 
 test('a corrupt store does not count as an empty one, and its readable objects are served', async (t) => {
   const { service, lines } = await logged(t);
   const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
+  const [small, large] = [Buffer.from('a'), randomBytes(200_000)].map((data) => zipOf([{ name: 'a', data }]));
+  for (const archive of [small, large])
+    await alice.post('/1/software/', archive ?? '', { ...archiveHeaders(), ...partial });
   await service.stop();
   const file = path.join(service.folder, 'archives', 'small.sqlite');
   const bytes = await readFile(file);
@@ -116,6 +118,8 @@ test('a corrupt store does not count as an empty one, and its readable objects a
     lines.filter(({ level }) => level === 'error'),
     [],
   );
+  const stored = await alice.at(service.url).get('/1/software/2/media/');
+  t.deepEqual(Buffer.from(await stored.arrayBuffer()), large);
 });
 
 test('a long name of a failed login is cut to text that every reader of JSON accepts', async (t) => {
