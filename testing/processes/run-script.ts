@@ -69,7 +69,7 @@ function stopOnceUsed(child: ChildProcess, folder: string): void {
   const looking = setInterval(() => {
     if (readdirSync(folder).length === before) return;
     clearInterval(looking);
-    child.kill('SIGINT');
+    child.kill('SIGTERM');
   }, 1);
   child.once('exit', () => clearInterval(looking));
 }
