@@ -133,6 +133,7 @@ test('a stream that is closed does not advance past events that it has not sent'
     sent = token;
     stream.isClosed = true;
   }
+  t.not(sent, undefined);
   t.is(source.token, sent);
 });
 
