@@ -67,7 +67,7 @@ test('the error about an address of a server does not show its password', async 
   ])
     await t.throwsAsync(
       readLogin({ server }),
-      { instanceOf: UsageFault, message: /^(?!.*(hunt|er2))/ },
+      { instanceOf: UsageFault, message: /^(?!.*(hunt|er2))/s },
       server,
     );
   await t.throwsAsync(readLogin({ server: 'ftp://me:hunter2@x' }), {
