@@ -198,17 +198,21 @@ test('an archive with a name outside ASCII is fetched under its name', async (t)
 test('several archives are fetched as a zip with the identifier of the deposit', async (t) => {
   const { depositor, alice, home } = t.context;
   const id = await depositBegun(t.context.alice);
-  const second = tarOf([{ name: 'hello/hello.py', data: 'later' }]);
   const headers = archiveHeaders('1', 'application/x-tar');
   // A name that is no key of an object.
   const named = { ...headers, 'Content-Disposition': 'attachment; filename=__proto__' };
-  await alice.post(`/1/software/${id}/media/`, second, named);
   const longest = {
     ...headers,
     'Content-Disposition': `attachment; filename*=UTF-8''${'%C3%A9'.repeat(127)}`,
   };
-  for (const data of ['third', 'last'])
-    await alice.post(`/1/software/${id}/media/`, tarOf([{ name: 'hello/hello.py', data }]), longest);
+  for (const [data, its] of [
+    ['later', named],
+    ['third', longest],
+    ['last', longest],
+  ] as const) {
+    const archive = tarOf([{ name: 'hello/hello.py', data }]);
+    t.is((await alice.post(`/1/software/${id}/media/`, archive, its)).status, 201);
+  }
   await alice.post(`/1/software/${id}/metadata/`, formOf([entryPart()]), { ...formType });
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   t.like(await depositor.facts(['fetch', id, '--output', 'both.zip']), { swhidAgrees: true });
