@@ -2,18 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { appendFile, cp, readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Checksum, Upload } from '../../../src/modules/resumable-uploads/upload.ts';
-import { silentLogger } from '../../../src/tools/logger.ts';
 import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { begun, OWNER, opened } from './opened-uploads.ts';
 
-const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
-const OWNER = { client: 'alice', collection: 'software' } as const;
 const bytes = randomBytes(20_000);
 
 test('zeros after the synced bytes do not count after a power cut', async (t) => {
-  const { upload, folder } = await begun(t);
+  const { upload, folder } = await begun(t, bytes.length);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   await upload.append(pieces(bytes.subarray(5000, 8000)));
   const cut = await copied(t, folder);
@@ -26,7 +23,7 @@ test('zeros after the synced bytes do not count after a power cut', async (t) =>
 });
 
 test('each length counts once it is recorded, whatever headers the chunk had', async (t) => {
-  const { upload, folder } = await begun(t);
+  const { upload, folder } = await begun(t, bytes.length);
   const sums = [undefined, sha1Of(bytes.subarray(4000, 8000)), undefined, undefined];
   for (const [index, checksum] of sums.entries()) {
     await upload.append(pieces(bytes.subarray(index * 4000, index * 4000 + 4000)), checksum);
@@ -37,7 +34,7 @@ test('each length counts once it is recorded, whatever headers the chunk had', a
 });
 
 test('a file shorter than its record is continued where it ends', async (t) => {
-  const { upload, folder } = await begun(t);
+  const { upload, folder } = await begun(t, bytes.length);
   await upload.append(pieces(bytes.subarray(0, 9000)));
   const cut = await copied(t, folder);
   await truncate(path.join(cut, `${upload.id}.bytes`), 6000);
@@ -47,7 +44,7 @@ test('a file shorter than its record is continued where it ends', async (t) => {
 });
 
 test('with a record of an older release the file length counts, once', async (t) => {
-  const { upload, folder } = await begun(t);
+  const { upload, folder } = await begun(t, bytes.length);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   const { durableLength: _unknown, ...before } = upload.record;
   for (const record of [before, { durableLength: 3000, ...before }]) {
@@ -61,7 +58,7 @@ test('with a record of an older release the file length counts, once', async (t)
 });
 
 test.serial('bytes whose length cannot be recorded do not count', async (t) => {
-  const { upload, folder } = await begun(t);
+  const { upload, folder } = await begun(t, bytes.length);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   const faults = await failFileCalls(t, 'datasync', (count) => count === 2); // the first is of the bytes
   await t.throwsAsync(upload.append(pieces(bytes.subarray(5000))), { code: 'ServiceUnavailable' });
@@ -70,23 +67,11 @@ test.serial('bytes whose length cannot be recorded do not count', async (t) => {
   t.is((await found(t, await copied(t, folder), upload)).offset, 5000);
 });
 
-async function begun(t: ExecutionContext): Promise<{ readonly upload: Upload; readonly folder: string }> {
-  const folder = path.join(await temporaryFolder(t), 'uploads');
-  const uploads = await opened(t, folder);
-  return { upload: await uploads.create({ ...OWNER, length: bytes.length, metadata: null }), folder };
-}
-
 /** Opens the folder like the next process. */
 async function found(t: ExecutionContext, folder: string, { id }: Upload): Promise<Upload> {
   const upload = (await opened(t, folder)).find(id, OWNER);
   if (!upload) throw new Error(`The upload ${id} is missing.`);
   return upload;
-}
-
-async function opened(t: ExecutionContext, folder: string): Promise<ResumableUploads> {
-  const uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
-  t.teardown(() => uploads[Symbol.asyncDispose]());
-  return uploads;
 }
 
 /** Copies the folder in its present state for another process. */

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cp, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FILES_OF_NODE, type files } from '../../../src/tools/files.ts';
@@ -14,14 +13,10 @@ import { archiveHeaders, partial } from '../../../testing/http/deposit-bodies.ts
 import { TusUploads } from '../../../testing/http/tus-uploads.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../../testing/service/running-service.ts';
-
-const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
-const OWNER = { client: 'alice', collection: 'software' } as const;
+import { begun, LIMITS, OWNER, opened, slowly } from './opened-uploads.ts';
 
 test.serial('unverified bytes that cannot be truncated do not count after a restart', async (t) => {
-  const folder = path.join(await temporaryFolder(t), 'uploads');
-  await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
-  const upload = await uploads.create({ ...OWNER, length: 20_000, metadata: null });
+  const { upload, folder } = await begun(t, 20_000);
   const bytes = randomBytes(20_000);
   await upload.append(slowly(bytes.subarray(0, 5000)));
   const { works } = await failFileCalls(t, 'truncate');
@@ -32,13 +27,13 @@ test.serial('unverified bytes that cannot be truncated do not count after a rest
   works();
   const copy = path.join(await temporaryFolder(t), 'uploads');
   await cp(folder, copy, { recursive: true });
-  await using next = await ResumableUploads.open({ folder: copy, limits: LIMITS, logger: silentLogger });
+  const next = await opened(t, copy);
   t.is(next.find(upload.id, OWNER)?.offset, 5000);
 });
 
 test.serial('a start reads uploads concurrently, and syncs none that is as recorded', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'uploads');
-  const options = { folder, limits: { ...LIMITS, perClient: 100 }, logger: silentLogger };
+  const options = { folder, limits: LIMITS, logger: silentLogger };
   const ids: string[] = [];
   {
     await using uploads = await ResumableUploads.open(options);
@@ -115,10 +110,3 @@ test.serial('no byte of a chunk that is too long counts, also of those synced be
   t.is(upload.offset, 0);
   t.true((await readFile(path.join(folder, `${upload.id}.json`), 'utf8')).startsWith('{"durableLength":0 '));
 });
-
-async function* slowly(bytes: Buffer, size = bytes.length): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) {
-    yield bytes.subarray(at, at + size);
-    await pause(20);
-  }
-}

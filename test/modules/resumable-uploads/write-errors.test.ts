@@ -2,11 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
-import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
-import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
+import test from 'ava';
 import { UploadLocks } from '../../../src/modules/resumable-uploads/upload-locks.ts';
-import { silentLogger } from '../../../src/tools/logger.ts';
 import { tarOf } from '../../../testing/archives/archive-builders.ts';
 import { assertSwordError } from '../../../testing/documents/sword-error.ts';
 import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
@@ -20,9 +17,7 @@ import {
 import { pieceHeaders, TusUploads } from '../../../testing/http/tus-uploads.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 import { RunningService } from '../../../testing/service/running-service.ts';
-
-const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
-const OWNER = { client: 'alice', collection: 'software' } as const;
+import { begun, LIMITS, OWNER, opened, slowly } from './opened-uploads.ts';
 
 test.serial('bytes after a failed write do not replace the lost ones', async (t) => {
   const { upload, file } = await begun(t, 30_000);
@@ -47,7 +42,7 @@ test.serial('a chunk with a checksum whose write fails leaves no bytes', async (
 
 test.serial('an upload that cannot be made durable leaves no file', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'uploads');
-  await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  const uploads = await opened(t, folder);
   const faults = await failFileCalls(t, 'sync');
   const creating = uploads.create({ ...OWNER, length: 1, metadata: null });
   await t.throwsAsync(creating, { code: 'ServiceUnavailable' });
@@ -122,21 +117,3 @@ test.serial('a sender whose bytes have all arrived is not interrupted while they
   await locks.withoutStalled('a');
   await t.throwsAsync(locks.acquire('a', { insists: true }), { code: 'UploadLocked' });
 });
-
-type Begun = { readonly upload: Upload; readonly file: string; readonly folder: string };
-
-async function begun(t: ExecutionContext, length: number): Promise<Begun> {
-  const folder = path.join(await temporaryFolder(t), 'uploads');
-  const uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
-  t.teardown(() => uploads[Symbol.asyncDispose]());
-  const upload = await uploads.create({ ...OWNER, length, metadata: null });
-  return { upload, file: path.join(folder, `${upload.id}.bytes`), folder };
-}
-
-/** Yields chunks of `size` bytes, with pauses in which the previous one is written. */
-async function* slowly(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) {
-    yield bytes.subarray(at, at + size);
-    await pause(20);
-  }
-}
