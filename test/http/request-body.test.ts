@@ -31,7 +31,6 @@ function reading(t: ExecutionContext, timeouts: BodyTimeouts, work = 0) {
 async function receiving(t: ExecutionContext, receive: (ctx: Koa.Context) => Promise<Outcome>) {
   const outcome = Promise.withResolvers<Outcome>();
   const app = new Koa();
-  app.silent = true;
   app.use(async (ctx) => {
     try {
       outcome.resolve(await receive(ctx));
@@ -43,8 +42,15 @@ async function receiving(t: ExecutionContext, receive: (ctx: Koa.Context) => Pro
       ctx.body = 'refused';
     }
   });
+  return { connection: await connected(t, app), outcome: outcome.promise };
+}
+
+/** Connects to a server of the application that accepts half-open connections, like that of the service. */
+async function connected(t: ExecutionContext, app: Koa): Promise<RawConnection> {
+  app.silent = true;
   const handle = app.callback();
   const server = http.createServer((req: IncomingMessage, res: ServerResponse) => void handle(req, res));
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const connection = await RawConnection.to(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -53,7 +59,7 @@ async function receiving(t: ExecutionContext, receive: (ctx: Koa.Context) => Pro
     server.close();
     server.closeAllConnections();
   });
-  return { connection, outcome: outcome.promise };
+  return connection;
 }
 
 async function* worked(body: AsyncIterable<Buffer>, ms: number): AsyncGenerator<Buffer> {
@@ -171,7 +177,6 @@ async function working(t: ExecutionContext) {
   const outcome = Promise.withResolvers<unknown>();
   const begun = Promise.withResolvers<void>();
   const app = new Koa();
-  app.silent = true;
   app.use((ctx) =>
     untilClientGone(ctx, async (signal) => {
       begun.resolve();
@@ -179,17 +184,7 @@ async function working(t: ExecutionContext) {
       throw new Error('the work has ended');
     }).catch(outcome.resolve),
   );
-  const handle = app.callback();
-  const server = http.createServer((req: IncomingMessage, res: ServerResponse) => void handle(req, res));
-  Object.assign(server, { httpAllowHalfOpen: true });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const connection = await RawConnection.to(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  t.teardown(() => {
-    connection[Symbol.dispose]();
-    server.close();
-    server.closeAllConnections();
-  });
+  const connection = await connected(t, app);
   await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await begun.promise;
   return { connection, outcome: outcome.promise };
