@@ -1,4 +1,5 @@
 import type { Role } from '../../src/domain/person/person.ts';
+import { SessionKey } from '../../src/modules/console/access/session-key.ts';
 import { consoleLink } from '../../src/operations/people/console-link.ts';
 import { ControlClient } from '../../src/service/operator-port/control-client.ts';
 import type { RunningService } from '../service/running-service.ts';
@@ -60,6 +61,14 @@ export class ConsoleSession {
   renewedBy({ headers }: Response): ConsoleSession {
     const cookie = headers.getSetCookie()[0]?.split(';', 1)[0];
     return cookie === undefined ? this : new ConsoleSession(this.#url, cookie);
+  }
+
+  /** Resolves to the session as it is if it began or was used at these times; `folder` is that of the service. */
+  async at(folder: string, times: { readonly seenAt?: number; readonly signedInAt?: number }) {
+    const [name, sealed = ''] = this.cookie.split('=');
+    const key = await SessionKey.open(folder);
+    const contents = JSON.parse(key.open(sealed) ?? '') as object;
+    return new ConsoleSession(this.#url, `${name}=${key.seal(JSON.stringify({ ...contents, ...times }))}`);
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {

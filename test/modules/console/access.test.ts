@@ -6,7 +6,6 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Role } from '../../../src/domain/person/person.ts';
 import { mayReach } from '../../../src/modules/console/access/reach.ts';
-import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
 import { type Permission, permits } from '../../../src/modules/console/protocol/permissions.ts';
 import { consoleLink } from '../../../src/operations/people/console-link.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
@@ -182,20 +181,20 @@ test('a session ends after 30 minutes of inactivity and after 12 hours, and an a
   const { service } = t.context;
   const session = await ConsoleSession.begin(service, 'operator');
   const [name, sealed = ''] = session.cookie.split('=');
-  const key = await SessionKey.open(service.folder);
-  const contents = JSON.parse(key.open(sealed) ?? '') as { seenAt: number; signedInAt: number };
-  const statusWith = async (cookie: string) =>
-    (await new ConsoleSession(service.url, `${name}=${cookie}`).get('/console/api/overview')).status;
-  const aged = (idle: number, age: number) =>
-    key.seal(JSON.stringify({ ...contents, seenAt: Date.now() - idle, signedInAt: Date.now() - age }));
+  const statusOf = async (from: ConsoleSession) => (await from.get('/console/api/overview')).status;
+  const statusWith = (cookie: string) => statusOf(new ConsoleSession(service.url, `${name}=${cookie}`));
+  const statusAged = async (idle: number, age: number) => {
+    const times = { seenAt: Date.now() - idle, signedInAt: Date.now() - age };
+    return statusOf(await session.at(service.folder, times));
+  };
   const minute = 60_000;
   t.is(await statusWith(sealed), 200);
-  t.is(await statusWith(aged(29 * minute, 60 * minute)), 200);
-  t.is(await statusWith(aged(31 * minute, 60 * minute)), 401);
-  t.is(await statusWith(aged(minute, 721 * minute)), 401);
-  t.is(await statusWith(aged(-minute, -minute)), 200, 'the clock of another node is ahead');
-  t.is(await statusWith(aged(-31 * minute, -31 * minute)), 401, 'the clock was ahead, and has been set back');
-  t.is(await statusWith(aged(minute, -721 * minute)), 401);
+  t.is(await statusAged(29 * minute, 60 * minute), 200);
+  t.is(await statusAged(31 * minute, 60 * minute), 401);
+  t.is(await statusAged(minute, 721 * minute), 401);
+  t.is(await statusAged(-minute, -minute), 200, 'the clock of another node is ahead');
+  t.is(await statusAged(-31 * minute, -31 * minute), 401, 'the clock was ahead, and has been set back');
+  t.is(await statusAged(minute, -721 * minute), 401);
   t.is(await statusWith(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`), 401);
   t.is(await statusWith(''), 401);
 });
@@ -419,17 +418,14 @@ test('a body that does not arrive ends', async (t) => {
 
 test('an event stream ends with its session, and does not prolong it', async (t) => {
   const { service } = t.context;
-  const { cookie } = await ConsoleSession.begin(service, 'operator');
-  const [name, sealed = ''] = cookie.split('=');
-  const key = await SessionKey.open(service.folder);
-  const contents = JSON.parse(key.open(sealed) ?? '') as object;
+  const begun = await ConsoleSession.begin(service, 'operator');
   const [minute, margin] = [60_000, 6000];
   for (const [ended, idle, age] of [
     ['after 30 minutes of inactivity', 30 * minute - margin, 60 * minute],
     ['after 12 hours', 2 * minute, 720 * minute - margin],
   ] as const) {
-    const aged = { ...contents, seenAt: Date.now() - idle, signedInAt: Date.now() - age };
-    const session = new ConsoleSession(service.url, `${name}=${key.seal(JSON.stringify(aged))}`);
+    const times = { seenAt: Date.now() - idle, signedInAt: Date.now() - age };
+    const session = await begun.at(service.folder, times);
     const stream = await session.get('/console/api/live');
     t.is(stream.status, 200);
     t.deepEqual(stream.headers.getSetCookie(), []);
@@ -441,11 +437,7 @@ test('an event stream ends with its session, and does not prolong it', async (t)
 test('an answer that shared caches may store renews no session', async (t) => {
   const { service } = t.context;
   const session = await ConsoleSession.begin(service, 'operator');
-  const [name, sealed = ''] = session.cookie.split('=');
-  const key = await SessionKey.open(service.folder);
-  const contents = JSON.parse(key.open(sealed) ?? '') as { seenAt: number };
-  const idle = key.seal(JSON.stringify({ ...contents, seenAt: Date.now() - 120_000 }));
-  const idling = new ConsoleSession(service.url, `${name}=${idle}`);
+  const idling = await session.at(service.folder, { seenAt: Date.now() - 120_000 });
   const page = await idling.get('/console/');
   t.is(page.headers.getSetCookie().length, 1);
   const [asset = ''] = /\/console\/assets\/[^"]+style\.css/.exec(await page.text()) ?? [];

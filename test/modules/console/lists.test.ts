@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { SessionKey } from '../../../src/modules/console/access/session-key.ts';
 import { commandLine } from '../../../src/modules/console/browser/texts/command-line.ts';
 import type { DepositPage } from '../../../src/modules/console/protocol/deposit-list.ts';
 import type { JobView } from '../../../src/modules/console/protocol/job.ts';
@@ -174,7 +173,7 @@ test.serial(
       t.is((await decide(operator, 'skip', { eventId: second, reason })).status, 400);
     // The second signed in while the clock was ahead.
     for (const age of [11 * 60_000, -11 * 60_000]) {
-      const old = await agedBy(operator, service.folder, service.url, age);
+      const old = await operator.at(service.folder, { signedInAt: Date.now() - age });
       const refused = await decide(old, 'skip', { eventId: second, reason: 'No use.' });
       t.is(refused.status, 403);
       t.regex(await refused.text(), /SIGN_IN_AGAIN/);
@@ -204,20 +203,6 @@ test.serial('a skip ends the deposit that waits for the event', async (t) => {
   t.true(status.includes('The checks were skipped by the operator: No use.'));
   t.is((await operator.post('/console/api/work/skip', decision)).status, 409, 'it is no longer parked');
 });
-
-/** Resolves to the session as it would be if it had begun earlier. */
-async function agedBy(
-  session: ConsoleSession,
-  folder: string,
-  url: string,
-  age: number,
-): Promise<ConsoleSession> {
-  const [name, sealed = ''] = session.cookie.split('=');
-  const key = await SessionKey.open(folder);
-  const contents = JSON.parse(key.open(sealed) ?? '') as { signedInAt: number };
-  const older = key.seal(JSON.stringify({ ...contents, signedInAt: contents.signedInAt - age }));
-  return new ConsoleSession(url, `${name}=${older}`);
-}
 
 test('a request that no page of the console sends is refused without an error of the service', async (t) => {
   const { service } = t.context;
