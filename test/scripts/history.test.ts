@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { buffer } from 'node:stream/consumers';
 import anyTest, { type TestFn } from 'ava';
 import { readConfig } from '../../src/config/read-config.ts';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
@@ -22,6 +20,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
+import { type Ran, runScript } from '../../testing/processes/run-script.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService };
@@ -29,7 +28,6 @@ const test = anyTest as TestFn<Context>;
 const entry = entryXml(
   '<title>He\u202ello</title><author><name>Ada</name></author><codemeta:url>https://ada.example/</codemeta:url>',
 );
-type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
 /** Deposit 1 was loaded after a rejection; deposit 2 was deleted. */
 test.before(async (t) => {
@@ -72,17 +70,6 @@ async function history(dataDir: string, ...args: string[]): Promise<Ran> {
     warn: (line) => lines.err.push(`${line}\n`),
   });
   return { code, out: lines.out.join(''), err: lines.err.join('') };
-}
-
-/** Runs the command in a separate process. */
-async function command(dataDir: string, ...args: string[]): Promise<Ran> {
-  const script = path.join(import.meta.dirname, '../../scripts/history.ts');
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
-  });
-  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
-  return { code: await exited, out: out.toString(), err: err.toString() };
 }
 
 test('a person reads who changed a deposit and its state then, in lines that fit a terminal', async (t) => {
@@ -217,12 +204,12 @@ test('clients and collections have histories without credentials', async (t) => 
 
 test('the command exits with 0, with 1 and a message for unknown items, with 2 for wrong usage', async (t) => {
   const { folder } = t.context.service;
-  const lines = await command(folder, '2', '--at', '0');
+  const lines = await runScript(folder, 'history', ['2', '--at', '0']);
   t.is(lines.code, 0, lines.err);
   t.regex(lines.out, /^Deposit 2 at .*, after event 0\n/);
-  const unknown = await command(folder, '999');
+  const unknown = await runScript(folder, 'history', ['999']);
   t.deepEqual(unknown, { code: 1, out: '', err: 'Deposit 999 not found.\n' });
-  const wrong = await command(folder, '1', '--at', 'yesterday');
+  const wrong = await runScript(folder, 'history', ['1', '--at', 'yesterday']);
   t.is(wrong.code, 2);
   t.regex(wrong.err, /^--at yesterday is neither a revision nor a time such as .*\n$/);
 });
@@ -336,7 +323,7 @@ test('a manipulated history is clearly marked and exits with 1', async (t) => {
     `deposit-${untouched}`,
     'UPDATE events SET data = substr(data, 2) WHERE stream = $stream AND revision = 1',
   );
-  const damaged = await command(service.folder, String(untouched));
+  const damaged = await runScript(service.folder, 'history', [String(untouched)]);
   t.is(damaged.code, 1);
   t.regex(damaged.out, /^#0 [^#]*$/, 'earlier events are shown');
   t.regex(damaged.err, /^The event at position \S+ .* is corrupt/);

@@ -172,13 +172,10 @@ test('a command whose exit code is a verdict ends with it although its output is
 
 /** Runs a command whose output no process reads, as in `… | true`. */
 async function unheard(dataDir: string, command: string, args: readonly string[]) {
-  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
-  });
-  child.stdout.destroy();
+  const child = startScript(dataDir, command, args);
+  child.stdout?.destroy();
   const ended = once(child, 'close');
-  const err = (await buffer(child.stderr)).toString();
+  const err = (await buffer(child.stderr!)).toString();
   const [code] = (await ended) as [number | null];
   return { code, err };
 }
