@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -361,16 +361,6 @@ test('the secret of a webhook is redacted, and an event without secrets is uncha
   const { secret: _, ...data } = event.data;
   const plain = { ...event, data };
   t.true(redactedEvent(plain) === plain);
-});
-
-test('an export that gets SIGTERM reports it, and leaves nothing', async (t) => {
-  const [folder, into] = [await service.copy(t), await temporaryFolder(t)];
-  const { err } = await runScript(folder, 'export', ['--output', path.join(into, 'log')], {
-    stopIn: into,
-  });
-  if (readdirSync(into).includes('log')) return t.is(err, ''); // it was done before, and maybe about to exit
-  t.is(err, 'Stopped; nothing was exported.\n');
-  t.deepEqual(readdirSync(into), []);
 });
 
 test('an export with missing lines is refused with the gap', async (t) => {
