@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import anyTest, { type TestFn } from 'ava';
 import { archivesIn } from '../../client/archives/archives-in.ts';
 import { Fault } from '../../client/faults.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
@@ -15,28 +14,12 @@ import {
   helloTar,
   helloZip,
 } from '../../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../../testing/http/test-client.ts';
 import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService } from '../../testing/service/running-service.ts';
 import { depositBegun, depositDone } from './known-deposits.ts';
 import { listening } from './listening-server.ts';
+import { testOfCommands } from './test-of-commands.ts';
 
-type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
-  await service.register('nobody');
-  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
-  const login = { url: service.url, user: 'alice', password: 'secret' };
-  t.context = { service, alice, depositor: new CommandLineDepositor(home, login), home };
-});
-
-test.after.always(async (t) => {
-  await t.context.service[Symbol.asyncDispose]();
-  await rm(t.context.home, { recursive: true, force: true });
-});
+const test = testOfCommands();
 
 test('the status of a deposit is printed as text and as JSON, by number and by Edit-IRI', async (t) => {
   const { depositor, service } = t.context;
@@ -283,6 +266,7 @@ test('a login is verified, stored readable only by its user, and sent to no othe
 });
 
 test('a user without a collection gets a message', async (t) => {
+  await t.context.service.register('nobody');
   const { code, err } = await t.context.depositor.run(['list', '--user', 'nobody']);
   t.deepEqual([code, err], [1, 'This user has no collection on the server.\n']);
 });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
@@ -13,9 +13,7 @@ import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { until } from '../../testing/processes/until.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
-
-type Context = { service: RunningService; home: string };
-const test = anyTest as TestFn<Context>;
+import { type CommandContext, testOfCommands } from './test-of-commands.ts';
 
 const described = ['--name', 'Paint', '--author', 'Ada'];
 const CREATION = /^POST \/1\/software\/$/;
@@ -26,21 +24,15 @@ const LIMITS = { maxSize: 2 ** 30, perClient: 2, totalSize: 2 ** 33, expiry: 3_6
 const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
 const other = tarOf([{ name: 'other', data: Buffer.alloc(8.5 * 1024 ** 2, '?') }]);
 
-test.before(async (t) => {
-  const service = await RunningService.start({ uploadLimits: LIMITS });
-  await service.register('first', { collections: ['software'] }); // two at once cannot open it
-  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
-  await writeFile(path.join(home, 'noise.tar'), noise);
-  await writeFile(path.join(home, 'other.tar'), other);
-  await writeFile(path.join(home, 'one.tar'), tarOf([{ name: 'one', data: '1' }]));
-  await writeFile(path.join(home, 'two.tar'), tarOf([{ name: 'two', data: '2' }]));
-  t.context = { service, home };
-});
-
-test.after.always(async (t) => {
-  await t.context.service[Symbol.asyncDispose]();
-  await rm(t.context.home, { recursive: true, force: true });
-});
+const test = testOfCommands(
+  {
+    'noise.tar': noise,
+    'other.tar': other,
+    'one.tar': tarOf([{ name: 'one', data: '1' }]),
+    'two.tar': tarOf([{ name: 'two', data: '2' }]),
+  },
+  { uploadLimits: LIMITS },
+);
 
 test('repeating a killed upload sends only the remaining bytes', async (t) => {
   const { service, home } = t.context;
@@ -594,7 +586,7 @@ async function interruptedWhen(
 
 /** Starts the command, kills it as soon as the condition holds, and waits for its end. */
 async function killedWhen(
-  t: ExecutionContext<Context>,
+  t: ExecutionContext<CommandContext>,
   depositor: CommandLineDepositor,
   args: readonly string[],
   isSo: () => boolean | Promise<boolean>,

@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { type Alteration, AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import type { Facts } from '../../testing/processes/deposit-command.ts';
 import { outcomeOf } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService } from '../../testing/service/running-service.ts';
 import { listening } from './listening-server.ts';
 import { newDepositor as depositorOn, depositsOf } from './many-depositors.ts';
-
-type Context = { service: RunningService; home: string };
-const test = anyTest as TestFn<Context>;
+import { type CommandContext, testOfCommands } from './test-of-commands.ts';
 
 const described = ['--name', 'Paint', '--author', 'Ada'];
 
@@ -25,28 +21,15 @@ const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
 /** Small enough for one request, but larger than the buffers in between. */
 const much = tarOf([{ name: 'much', data: Buffer.alloc(7 * 1024 ** 2, '?') }]);
 
-test.before(async (t) => {
-  const service = await RunningService.start();
-  await service.register('first', { collections: ['software'] }); // two at once cannot open it
-  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
-  await writeFile(path.join(home, 'hello.tar'), helloTar);
-  await writeFile(path.join(home, 'noise.tar'), noise);
-  await writeFile(path.join(home, 'much.tar'), much);
-  t.context = { service, home };
-});
+const test = testOfCommands({ 'hello.tar': helloTar, 'noise.tar': noise, 'much.tar': much });
 
-test.after.always(async (t) => {
-  await t.context.service[Symbol.asyncDispose]();
-  await rm(t.context.home, { recursive: true, force: true });
-});
-
-function newDepositor({ context: { service, home } }: ExecutionContext<Context>, url?: string) {
+function newDepositor({ context: { service, home } }: ExecutionContext<CommandContext>, url?: string) {
   return depositorOn(service, home, url);
 }
 
 /** Starts a proxy that loses the answer to the first matching request. */
 function losing(
-  t: ExecutionContext<Context>,
+  t: ExecutionContext<CommandContext>,
   match: RegExp,
   options?: Parameters<typeof AlteringProxy.start>[2],
 ) {
@@ -531,7 +514,7 @@ test('an incomplete deposit that remains on the server is reported with its numb
 });
 
 /** Resolves to the events that the client has caused. */
-async function eventTypes({ context }: ExecutionContext<Context>, id: string): Promise<string[]> {
+async function eventTypes({ context }: ExecutionContext<CommandContext>, id: string): Promise<string[]> {
   const events = await Array.fromAsync(context.service.service.log.readStream(`deposit-${id}`));
   const own = ['DepositVerified', 'DepositRejected', 'LoadingStarted', 'DepositLoaded'];
   return events.map(({ type }) => type).filter((type) => !own.includes(type));

@@ -1,33 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import anyTest, { type TestFn } from 'ava';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
-import type { TestClient } from '../../testing/http/test-client.ts';
-import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
-import { RunningService } from '../../testing/service/running-service.ts';
+import { type Facts } from '../../testing/processes/deposit-command.ts';
 import { depositDone } from './known-deposits.ts';
 import { listening } from './listening-server.ts';
+import { testOfCommands } from './test-of-commands.ts';
 
-type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
-  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
-  const login = { url: service.url, user: 'alice', password: 'secret' };
-  t.context = { service, alice, depositor: new CommandLineDepositor(home, login), home };
-});
-
-test.after.always(async (t) => {
-  await t.context.service[Symbol.asyncDispose]();
-  await rm(t.context.home, { recursive: true, force: true });
-});
+const test = testOfCommands();
 
 test('list fails with a message if the server does not list deposits', async (t) => {
   const { depositor, service } = t.context;

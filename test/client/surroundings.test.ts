@@ -1,39 +1,22 @@
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rmdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import anyTest, { type TestFn } from 'ava';
 import { readEnvironment } from '../../client/environment.ts';
 import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import { helloTar } from '../../testing/http/deposit-bodies.ts';
 import { outcomeOf } from '../../testing/processes/run-script.ts';
 import { until } from '../../testing/processes/until.ts';
-import { RunningService } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
+import { testOfCommands } from './test-of-commands.ts';
 
-type Context = { service: RunningService; home: string };
-const test = anyTest as TestFn<Context>;
+const test = testOfCommands({ 'paint/paint.py': 'print("hi")' });
 
 const upload = ['upload', 'paint', '--name', 'Paint', '--author', 'Ada'];
 /** A file that no byte can be written to. */
 const FULL = '/dev/full';
 const onLinux = existsSync(FULL) ? test : test.skip;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  await service.register('first', { collections: ['software'] }); // two at once cannot open it
-  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
-  await mkdir(path.join(home, 'paint'));
-  await writeFile(path.join(home, 'paint', 'paint.py'), 'print("hi")');
-  t.context = { service, home };
-});
-
-test.after.always(async (t) => {
-  await t.context.service[Symbol.asyncDispose]();
-  await rm(t.context.home, { recursive: true, force: true });
-});
 
 onLinux('results that cannot be written end the command with a sentence', async (t) => {
   const { service, home } = t.context;
