@@ -535,12 +535,26 @@ test('clients of which nothing is due are looked at once, not for each delivery 
   t.true(looks <= 4 * idle.length, `${looks} queries about ${idle.length} clients`);
 });
 
+/** The part of a view in which one client has notifications. */
+const ofAlice = { counts: () => new Map([['alice', 1]]), get: () => ({ client: 'alice' }) };
+
+/** A projector, and a function that has its listener hear of an event of a stream. */
+function heardProjector() {
+  type Listener = (events: readonly { stream: string }[]) => void;
+  let listener: Listener = () => undefined;
+  const listen = (added: Listener) => {
+    listener = added;
+    return () => undefined;
+  };
+  return { projector: { listen }, hear: (stream: string) => listener([{ stream }]) };
+}
+
 test('a notification that queries do not find yet is looked for again once they do', async (t) => {
   const breaker = new CircuitBreaker(SETTINGS);
   const begun: number[] = [];
   const first = Promise.withResolvers<undefined>();
   let [due, isCurrent] = [[1], true];
-  let heard = (_events: readonly { stream: string }[]): void => undefined;
+  const { projector, hear } = heardProjector();
   const scheduler = schedulerWith({
     deliveries: {
       deliver: (depositId: number) => {
@@ -550,15 +564,9 @@ test('a notification that queries do not find yet is looked for again once they 
       },
     },
     sender: { breakerOf: () => breaker },
-    projector: {
-      listen: (listener: typeof heard) => {
-        heard = listener;
-        return () => undefined;
-      },
-    },
+    projector,
     undelivered: {
-      counts: () => new Map([['alice', 1]]),
-      get: () => ({ client: 'alice' }),
+      ...ofAlice,
       find: ({ upTo }: { upTo?: unknown }) => (upTo ? due.map((depositId) => ({ depositId })) : []),
     },
     queries: { isCurrent: () => isCurrent, passed: async () => true },
@@ -566,7 +574,7 @@ test('a notification that queries do not find yet is looked for again once they 
   scheduler.start();
   await until(async () => begun.length === 1);
   isCurrent = false; // another notification is held, and a thread still writes that
-  heard([{ stream: 'notifications-2' }]);
+  hear('notifications-2');
   first.resolve(undefined);
   await until(async () => breaker.isIdle);
   [due, isCurrent] = [[2], true];
@@ -580,24 +588,18 @@ test('a notification that queries do not find yet is looked for again once they 
 test('a deposit that was notified does not rest because the next one could not be looked for', async (t) => {
   const [begun, logged]: [number[], unknown[]] = [[], []];
   let isAway = false;
-  let heard = (_events: readonly { stream: string }[]): void => undefined;
+  const { projector, hear } = heardProjector();
   const scheduler = schedulerWith({
     deliveries: {
       deliver: async (depositId: number) => {
         begun.push(depositId);
         isAway = begun.length === 1;
-        heard([{ stream: 'notifications-1' }]); // another notification of the deposit is held
+        hear('notifications-1'); // another notification of the deposit is held
       },
     },
-    projector: {
-      listen: (listener: typeof heard) => {
-        heard = listener;
-        return () => undefined;
-      },
-    },
+    projector,
     undelivered: {
-      counts: () => new Map([['alice', 1]]),
-      get: () => ({ client: 'alice' }),
+      ...ofAlice,
       find: ({ upTo }: { upTo?: { field: string } }) => {
         if (!isAway) return upTo?.field === 'dueAt' && begun.length < 2 ? [{ depositId: 1 }] : [];
         isAway = false;
