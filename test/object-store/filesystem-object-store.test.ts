@@ -545,6 +545,17 @@ test('a database that takes the place of an open one does not get the record of 
   t.deepEqual(losses, []);
 });
 
+test('a row that cannot be removed leaves the record of the last row', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  const file = path.join(folder, 'small.sqlite');
+  using database = new DatabaseSync(file, { timeout: 10_000 });
+  database.exec(`CREATE TRIGGER full BEFORE DELETE ON small_object BEGIN SELECT RAISE(ABORT, 'full'); END`);
+  await t.throwsAsync(store.remove(sha256), { instanceOf: ObjectStoreUnavailable });
+  await store.ready(); // its thread has ended the change
+  t.is(newestSlot(`${file}.head`)?.words[1], sha256);
+});
+
 test('an unusable folder path is refused', async (t) => {
   const file = path.join(await temporaryFolder(t), 'file');
   await writeFile(file, 'not a folder');

@@ -37,13 +37,22 @@ export function runStoreChanges(
   function receive(calls: readonly Call<StoreChange>[]): void {
     const rows = calls.filter(isOfRow);
     const others = calls.filter((call) => !isOfRow(call));
-    const answers = answersTo(rows, () => changeRows(rows));
     port.send([
-      ...answers,
+      ...answersTo(rows, () => changeRows(rows)),
       // Each with a separate answer: the change of a file persists when others fail.
       ...others.map((call) => answerTo(call, () => changeOther(call.request))),
     ]);
-    if (answers.some((answer) => 'reply' in answer)) lastRow.update();
+    if (rows.length > 0) recordLastRow();
+  }
+
+  /** Also after a change that failed: it may have cleared the record. */
+  function recordLastRow(): void {
+    try {
+      assertInPlace(openFiles);
+      lastRow.update();
+    } catch {
+      // The database that took their place must not get their record.
+    }
   }
 
   /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
