@@ -227,6 +227,19 @@ test('events after the one from which the path leads to the anchor are not shown
   }
 });
 
+test('the event under the anchor is found by its revision, also after one that was removed', async (t) => {
+  const folder = await service.copy(t);
+  const evidence = (await evidenceIn(folder)).find(({ events }) => events.length > 3) as Evidence;
+  const cut = { ...evidence, events: evidence.events.toSpliced(1, 1) };
+  const rootIn = async (of: Evidence) =>
+    (await Array.fromAsync(prove(of, []))).find(({ name }) => name === 'root');
+  t.is((await rootIn(cut))?.outcome, 'proven');
+  const covered = await pathTo(folder, evidence, 2);
+  const last = evidence.events.at(-1)?.revision;
+  t.regex((await rootIn({ ...cut, covered }))?.text ?? '', new RegExp(`Events #3 to #${last} are not shown`));
+  t.deepEqual((await rootIn({ ...cut, covered: { ...covered, index: 0 } }))?.revisions, [2]);
+});
+
 test('an earlier anchor that was changed, removed or signed with another key is named by its time', async (t) => {
   const folder = await service.copy(t);
   const key = await keyIn(folder);

@@ -71,7 +71,7 @@ async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
   if (anchor === null) return open('The log has no anchor.');
   if (covered === null)
     return open(`No event of this deposit is among the ${anchor.events} that the anchor covers.`);
-  const event = events[covered.revision];
+  const event = events.find(({ revision }) => revision === covered.revision);
   if (event === undefined) return broken(`The evidence has no event #${covered.revision}.`);
   if ((await rootOfPath(await leafHash(event), covered, anchor.events)) !== anchor.root) {
     const held = earlier.findLast(({ anchor: one, root }) => root === one.root)?.anchor;
@@ -85,7 +85,7 @@ async function proveRoot({ anchor, covered, earlier = [], events }: Evidence) {
     );
   }
   const under = `Event #${covered.revision} and those before it are under the root of the anchor of ${anchor.madeAt}.`;
-  const [first, last] = [covered.revision + 1, events.length - 1];
+  const [first, last] = [covered.revision + 1, events.at(-1)?.revision ?? 0];
   if (first > last) return proven(under);
   const later = first === last ? `Event #${last} is` : `Events #${first} to #${last} are`;
   return open(
