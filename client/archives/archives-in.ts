@@ -15,25 +15,22 @@ export async function archivesIn(zip: string, folder: string): Promise<ReadableA
   const opened = new StreamZip.async({ file: zip, skipEntryNameValidation: true });
   const entries: StreamZip.ZipEntry[] = [];
   opened.on('entry', (entry) => entries.push(entry)); // its record of entries loses one that is named __proto__
-  try {
-    await opened.entriesCount;
-    entries.sort((a, b) => a.offset - b.offset);
-    const archives: ReadableArchive[] = [];
-    for (const [at, entry] of entries.entries()) {
-      const file = path.join(folder, `archive-${at + 1}`); // whatever its name is
-      await pipeline(await opened.stream(entry), createWriteStream(file)).catch(
-        (error: NodeJS.ErrnoException) => {
-          if (error.syscall === undefined) throw error; // of the zip
-          const text = `${entry.name} cannot be unpacked in ${tmpdir()}: ${reasonOf(error)}. TMPDIR names another folder.`;
-          throw new Fault(text, { cause: error });
-        },
-      );
-      archives.push({ source: entry.name, file, sha256: await sha256Of(file) });
-    }
-    return archives;
-  } finally {
-    await opened.close();
+  await opened.entriesCount;
+  entries.sort((a, b) => a.offset - b.offset);
+  const archives: ReadableArchive[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const file = path.join(folder, `archive-${at + 1}`); // whatever its name is
+    await pipeline(await opened.stream(entry), createWriteStream(file)).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.syscall === undefined) throw error; // of the zip
+        const text = `${entry.name} cannot be unpacked in ${tmpdir()}: ${reasonOf(error)}. TMPDIR names another folder.`;
+        throw new Fault(text, { cause: error });
+      },
+    );
+    archives.push({ source: entry.name, file, sha256: await sha256Of(file) });
   }
+  await opened.close(); // not after an error: a read that is still in progress would end the process
+  return archives;
 }
 
 async function sha256Of(file: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -210,6 +211,19 @@ test('a folder in which archives cannot be unpacked ends fetch with a sentence',
   const message = `one.tar cannot be unpacked in ${tmpdir()}: no such file or directory. TMPDIR names another folder.`;
   const missing = path.join(folder, 'removed'); // fails as a full disk does
   await t.throwsAsync(archivesIn(zip, missing), { instanceOf: Fault, message });
+});
+
+test('a full disk ends the unpacking also while more of the zip is read', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'unpacked-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const zip = path.join(folder, 'both.zip');
+  await writeFile(zip, zipOf([{ name: 'one.tar', data: randomBytes(2 * 1024 ** 2), method: 8 }]));
+  await symlink('/dev/full', path.join(folder, 'archive-1'));
+  for (let times = 0; times < 100; times += 1)
+    await t.throwsAsync(archivesIn(zip, folder), {
+      instanceOf: Fault,
+      message: /one\.tar cannot be unpacked/,
+    });
 });
 
 test('delete removes a partial deposit and refuses one that is done', async (t) => {
