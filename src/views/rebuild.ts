@@ -130,9 +130,8 @@ export class Rebuild implements Disposable {
     }
     const built = this.#built.lastSeen?.position;
     if (isBefore(last.position, built)) {
-      this.#notCompared.push(
-        'No view was compared: an interrupted rebuild had read more of the log than the views in use.',
-      );
+      const why = 'those in use are behind those built, as while a service fills them';
+      this.#notCompared.push(`No view was compared: ${why}.`);
       return;
     }
     if (isBefore(built, last.position))
