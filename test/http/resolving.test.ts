@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, globSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
@@ -20,6 +18,7 @@ import {
   partial,
 } from '../../testing/http/deposit-bodies.ts';
 import type { TestClient } from '../../testing/http/test-client.ts';
+import { damageObject } from '../../testing/service/engines-under-test.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 import { accepted, directoryOf, membersOf } from '../archives/reading.ts';
 
@@ -459,13 +458,8 @@ test('a corrupt object is not returned as if it were complete', async (t) => {
   const target = `/1/resolve/swh:1:cnt:${idAt('demo', 'stored.bin')};anchor=${rev}`;
   t.is((await dana.get(target, { Accept: BYTES })).status, 200);
   const sha256 = createHash('sha256').update(first).digest('hex');
-  const [file = ''] = globSync(`**/${sha256}`, { cwd: service.folder });
-  t.not(file, '');
-  const damaged = Buffer.from(first);
-  damaged.writeUInt8(noise.readUInt8(noise.length - 1) ^ 1, first.indexOf(noise) + noise.length - 1);
-  const stored = path.join(service.folder, file);
-  chmodSync(stored, 0o600);
-  writeFileSync(stored, damaged);
+  const at = first.indexOf(noise) + noise.length - 1;
+  await damageObject(service.folder, sha256, (bytes) => bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at));
   // It is detected at the end of the object, which may be before the answer has begun, or after.
   for (const read of [
     () => dana.get(target, { Accept: BYTES }),

@@ -1,9 +1,11 @@
+import { chmodSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Config, EventStoreDbTimes } from '../../src/config/config.ts';
 import type { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
 import type { S3Server } from '../s3/s3-server.ts';
 
 /** Engines for the services of this test process, by the folder of each service; embedded ones need none. */
-type Engines = AsyncDisposable & { readonly config: Partial<Config> };
+type Engines = AsyncDisposable & { readonly config: Partial<Config>; readonly s3: S3Server };
 const byFolder = new Map<string, Engines>();
 let kind: 'embedded' | 'distributed' = 'embedded';
 
@@ -27,6 +29,23 @@ export async function stopEnginesFor(folder: string): Promise<void> {
   byFolder.delete(folder);
 }
 
+/** Changes the bytes of an object of the service in this folder, too large for `small.sqlite`, as a bad disk does. */
+export async function damageObject(folder: string, sha256: string, change: (bytes: Buffer) => void) {
+  const damaged = (bytes: Buffer): Buffer => {
+    change(bytes);
+    return bytes;
+  };
+  const s3 = byFolder.get(folder)?.s3;
+  if (s3 === undefined) {
+    const file = path.join(folder, globSync(`**/${sha256}`, { cwd: folder })[0] ?? sha256);
+    chmodSync(file, 0o600);
+    return writeFileSync(file, damaged(readFileSync(file)));
+  }
+  const bucket = s3.buckets.get('deposits');
+  const [key = sha256] = bucket?.objects.keys().filter((name) => name.endsWith(sha256)) ?? [];
+  await s3.damage(bucket ?? s3.makeBucket('unused'), key, damaged);
+}
+
 /** Starts the doubles, which are loaded here: most test files need none, and gRPC takes long to load. */
 async function startDistributed(): Promise<Engines> {
   const [{ EventStoreDbDouble }, { S3Server }] = await Promise.all([
@@ -37,7 +56,8 @@ async function startDistributed(): Promise<Engines> {
   const double = starting.use(await EventStoreDbDouble.start());
   const s3 = starting.use(await S3Server.start());
   const running = starting.move();
-  return { config: distributedEngines(double, s3), [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const config = distributedEngines(double, s3);
+  return { config, s3, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** `port`: port of the store, if not its own. */
