@@ -74,6 +74,22 @@ test('an unsent notification is found also after a run with a fast clock', async
   t.deepEqual(await found(at(-1000)), ['deposit-1']);
 });
 
+test('other work runs between two deposits whose streams a sweep reads', async (t) => {
+  const { create, found, stuck } = searched();
+  for (const id of [1, 2, 3]) await create(id, at(-HOUR / 4));
+  for (const search of [found, stuck]) {
+    let [turns, isOver] = [0, false];
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    t.is((await search(at(-1000))).length, 3);
+    isOver = true;
+    t.true(turns >= 3, `${turns} turns`);
+  }
+});
+
 test('a deposit whose stream cannot be read hides no other one', async (t) => {
   const { create, createUnreadable, found, stuck, lines, log } = searched();
   await create(1, at(-HOUR / 4));

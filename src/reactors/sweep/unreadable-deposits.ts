@@ -1,4 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { RepeatedFaults } from '../../tools/repeated-faults.ts';
 
@@ -20,10 +21,12 @@ export class UnreadableDeposits {
   }
 
   /**
-   * Resolves to what `read` returns about one deposit.
+   * Resolves to what `read` returns about one deposit. Requests are served first: reading the embedded log occupies the
+   * event loop.
    * @throws {EventLogUnavailable} the log cannot be read at all
    */
   async tryRead<Found>(depositId: number, read: () => Promise<Found>): Promise<Found | 'unreadable'> {
+    await clock.nextTurn();
     try {
       return await read();
     } catch (err) {
