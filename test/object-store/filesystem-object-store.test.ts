@@ -54,6 +54,26 @@ test.serial('five hundred failed puts leave no descriptor open', async (t) => {
   t.is(await store.sweepIncoming(later(), { dryRun: true }), 0);
 });
 
+test('other work runs between two pages of a list of small objects', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  {
+    using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+    database.exec(`
+      WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 2500)
+      INSERT INTO small_object (sha256, stored_at, bytes) SELECT lower(hex(randomblob(32))), 0, x'00' FROM numbers`);
+  }
+  const atOnce = new Map<number, number>();
+  let [turn, isOver] = [0, false];
+  const count = (): void => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  for await (const _object of store.list()) atOnce.set(turn, (atOnce.get(turn) ?? 0) + 1);
+  isOver = true;
+  t.deepEqual([...atOnce.values()], [1000, 1000, 500]);
+});
+
 test('a store that cannot be written to when it is opened leaves no descriptor open', async (t) => {
   const folder = await temporaryFolder(t);
   await (await FilesystemObjectStore.open({ folder }))[Symbol.asyncDispose]();

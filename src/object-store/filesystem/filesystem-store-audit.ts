@@ -30,7 +30,7 @@ const CORRUPT_COPY = 'its bytes are others; small.sqlite has this object, too, s
 const NO_ROWS: ReadableRows = {
   bytes: () => undefined,
   length: () => undefined,
-  *list() {},
+  async *list() {},
 };
 
 /** Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files. */

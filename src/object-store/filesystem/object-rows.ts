@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { clock } from '../../tools/clock.ts';
 import { isDamage, isInputOutputError } from '../../tools/sqlite/codes.ts';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { ListedObject } from '../object-store.ts';
@@ -36,13 +37,14 @@ export class ObjectRows implements Disposable {
     return this.#row(sha256, () => this.#length.get(sha256)?.['length'] as number | undefined);
   }
 
-  *list(): Generator<ListedObject> {
+  async *list(): AsyncGenerator<ListedObject> {
     let last = 0;
     for (;;) {
       const rows = readOrUnavailable(() => this.#page.all(last) as Row[]);
       yield* rows.map(({ sha256, length, storedAt }) => ({ sha256, length, storedAt: new Date(storedAt) }));
       if (rows.length < PAGE) return;
       last = rows.at(-1)?.id ?? last;
+      await clock.nextTurn(); // for signals of the process, which may end the list
     }
   }
 
