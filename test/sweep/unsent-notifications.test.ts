@@ -26,13 +26,20 @@ function searched() {
   const rows: DepositStatusView[] = [];
   const nothing = { get: () => undefined, values: () => [].values(), find: () => [] };
   const webhook = { client: 'alice', since: '' } as ClientWebhook;
-  const webhooks = { ...nothing, get: () => webhook, values: () => [webhook].values() };
+  const present = new Map([['alice', webhook]]);
+  const webhooks = {
+    ...nothing,
+    get: (client: string) => present.get(client),
+    values: () => present.values(),
+  };
+  const sent = new Map<string, { readonly revisions: readonly number[] }>();
+  const recorded = { ...nothing, get: (depositId: string) => sent.get(depositId) };
   const find: View<DepositStatusView>['find'] = ({ equal, from, upTo }) =>
     rows.filter(
       ({ status, updatedAt }) =>
         status === equal?.['status'] && updatedAt >= String(from?.value) && updatedAt <= String(upTo?.value),
     );
-  const views = { webhooks, statuses: { ...nothing, find }, recorded: nothing, deleted: nothing };
+  const views = { webhooks, statuses: { ...nothing, find }, recorded, deleted: nothing };
   const { logger, lines } = keptLines('warn');
   const unreadable = new UnreadableDeposits(log, logger);
   const options = { log, giveUpAfter: 72 * HOUR, views: views as never, unreadable };
@@ -56,7 +63,15 @@ function searched() {
   };
   const found = async (limit: string): Promise<string[]> =>
     (await Array.fromAsync(unsent.find(limit, new AbortController().signal))).map(({ stream }) => stream);
-  return { create, createUnreadable, found, stuck, lines, log, views };
+  /** Adds a later change of a deposit to the view, with a notification that is recorded. */
+  const change = (depositId: number, updatedAt: string): void => {
+    const [row] = rows.filter((one) => one.depositId === depositId).map((one) => ({ ...one, updatedAt }));
+    if (!row) return;
+    rows.push({ ...row, revision: row.revision + 1 });
+    sent.set(String(depositId), { revisions: [row.revision + 1] });
+  };
+  const removeWebhook = (): void => void present.delete('alice');
+  return { create, change, createUnreadable, found, stuck, lines, log, views, unsent, removeWebhook };
 }
 
 test('an unsent notification is found until it is recorded, once in each run', async (t) => {
@@ -72,6 +87,19 @@ test('an unsent notification is found also after a run with a fast clock', async
   t.deepEqual(await found(at(48 * HOUR)), []);
   await create(1, at(-HOUR));
   t.deepEqual(await found(at(-1000)), ['deposit-1']);
+});
+
+test('a deposit is no longer unrecorded once a later notification is recorded, or without a webhook', async (t) => {
+  const { create, change, found, unsent, removeWebhook } = searched();
+  for (const id of [1, 2]) await create(id, at(-100 * HOUR));
+  t.deepEqual(await found(at(-2000)), []);
+  t.deepEqual(unsent.unrecorded, { count: 2, depositIds: [1, 2] });
+  change(1, at(-1000));
+  t.deepEqual(await found(at(0)), []);
+  t.deepEqual(unsent.unrecorded, { count: 1, depositIds: [2] });
+  removeWebhook();
+  t.deepEqual(await found(at(0)), []);
+  t.deepEqual(unsent.unrecorded, { count: 0, depositIds: [] });
 });
 
 test('other work runs between two deposits whose streams a sweep reads', async (t) => {

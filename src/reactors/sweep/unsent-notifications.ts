@@ -32,7 +32,8 @@ export class UnsentNotifications {
   /** Candidates of the last run, examined again until an outcome is recorded. */
   #open: readonly Candidate[] = [];
   #examined = '';
-  readonly #unrecorded = new Set<number>();
+  /** The client of each deposit that {@link unrecorded} counts. */
+  readonly #unrecorded = new Map<number, string>();
 
   constructor(options: UnsentOptions) {
     this.#options = options;
@@ -43,13 +44,15 @@ export class UnsentNotifications {
    * release that recorded no outcomes may have sent it. Lists the first thousand.
    */
   get unrecorded(): { readonly count: number; readonly depositIds: readonly number[] } {
-    return { count: this.#unrecorded.size, depositIds: [...this.#unrecorded].slice(0, MAX_LISTED) };
+    return { count: this.#unrecorded.size, depositIds: [...this.#unrecorded.keys()].slice(0, MAX_LISTED) };
   }
 
   /** Yields the last unsent status event of each deposit that has not changed since `limit`, RFC 3339. */
   async *find(limit: string, signal: AbortSignal): AsyncGenerator<RecordedEvent> {
     const { webhooks } = this.#options.views;
     const notified = new Set(Array.from(webhooks.values(), ({ client }) => client));
+    for (const [depositId, client] of this.#unrecorded)
+      if (!notified.has(client)) this.#unrecorded.delete(depositId);
     if (notified.size === 0) return;
     if (limit < this.#examined) this.#examined = ''; // the clock was ahead in an earlier run
     const before = this.#open;
@@ -96,8 +99,12 @@ export class UnsentNotifications {
     }
   }
 
+  /** Whether the last change of a deposit is recorded. An older one without a record is then no longer counted. */
   #isRecorded(depositId: number, revision: number): boolean {
-    return this.#options.views.recorded.get(String(depositId))?.revisions.includes(revision) ?? false;
+    const { recorded } = this.#options.views;
+    const isRecorded = recorded.get(String(depositId))?.revisions.includes(revision) ?? false;
+    if (isRecorded) this.#unrecorded.delete(depositId);
+    return isRecorded;
   }
 
   /** Reads the streams, which decide: the views may be behind. */
@@ -110,7 +117,7 @@ export class UnsentNotifications {
     const { state } = await readState(log, notifications, depositId);
     if (isRecorded(state, last.event.revision)) return void this.#unrecorded.delete(depositId);
     if (occurredAt(last.event) > tooOld) return last.event;
-    this.#unrecorded.add(depositId);
+    this.#unrecorded.set(depositId, last.deposit.client);
     return undefined;
   }
 }
