@@ -7,7 +7,7 @@ import { everyView } from '../../projections/every-view.ts';
 import { WrongExpectedRevision } from '../../src/event-log/event-log.ts';
 import { toChunks } from '../../src/object-store/chunks.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
 import { copyStore } from '../../src/operations/copy/store-copy.ts';
 import { Orphans } from '../../src/operations/gc/orphans.ts';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
@@ -248,6 +248,41 @@ test('a snapshot that is larger than an object may be is stored in parts, and no
   await failing.look();
   t.regex(JSON.stringify(failing.lines), /The store is full.*no snapshot of the views stored/);
   t.deepEqual(await stored(site), before);
+});
+
+test('a replaced snapshot that the store must retain keeps no older one, and is no reason to say that none was stored', async (t) => {
+  const site = await siteOf(t);
+  const [day, storedAt] = [86_400_000, new Map<string, number>()];
+  let now = Date.now();
+  const put: ObjectStore['put'] = async (...source) => {
+    const object = await site.store.put(...source);
+    storedAt.set(object.sha256, now);
+    return object;
+  };
+  const remove: ObjectStore['remove'] = async (sha256) => {
+    if (now - (storedAt.get(sha256) ?? 0) < 2.5 * day)
+      throw new ObjectStoreUnavailable('It must retain this.');
+    await site.store.remove(sha256);
+  };
+  const locked = Object.assign(Object.create(site.store) as ObjectStore, { put, remove });
+  const world = { clock: { ...CLOCK_OF_NODE, now: () => now, date: () => new Date(now) } };
+  const node = await nodeOf(t, { ...site, store: locked }, { world });
+  for (let snapshots = 1; snapshots <= 6; snapshots += 1) {
+    now += day;
+    await node.look();
+    t.is((await snapshotObjects(site.log)).size, snapshots);
+    t.is(node.newest(), new Date(now).toISOString());
+  }
+  t.deepEqual((await stored(site)).sort(), [...(await snapshotObjects(site.log))].slice(0, 3).sort());
+  const warnings = node.lines
+    .filter(({ level }) => level === 'warn')
+    .map(({ msg, objects }) => [msg, objects]);
+  t.deepEqual(warnings, [
+    ['snapshots of the views not removed', 1],
+    ['snapshots of the views not removed', 1],
+    ['snapshots of the views not removed', 1],
+    ['snapshots of the views not removed', 1],
+  ]);
 });
 
 test('a snapshot of another log of the same engine is no reason to store none', async (t) => {

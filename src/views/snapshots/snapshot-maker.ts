@@ -115,7 +115,7 @@ export class SnapshotMaker implements AsyncDisposable {
     const ms = Math.round(clock.monotonic() - begun);
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     logger.info({ snapshot: nameOf(snapshot), bytes, ms }, 'snapshot of the views stored');
-    await this.#remove(await replacedSnapshots(log));
+    await this.#remove(await replacedSnapshots(log).catch(() => [])); // the next one removes them
   }
 
   /** Stores the file as objects, none above what a store accepts. */
@@ -135,8 +135,14 @@ export class SnapshotMaker implements AsyncDisposable {
     }
   }
 
+  /** Removes objects that no node needs. One that the store has to retain keeps no other. Never rejects. */
   async #remove(objects: readonly string[]): Promise<void> {
-    for (const sha256 of objects) await this.#options.store.remove(sha256);
+    const { store, logger } = this.#options;
+    const errors: unknown[] = [];
+    for (const sha256 of objects) await store.remove(sha256).catch((error: unknown) => errors.push(error));
+    const [err] = errors;
+    if (errors.length > 0 && !this.#stop.signal.aborted)
+      logger.warn({ objects: errors.length, err }, 'snapshots of the views not removed');
   }
 
   async #newestFitting(): Promise<RecordedSnapshot | undefined> {
