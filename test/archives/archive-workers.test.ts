@@ -15,6 +15,7 @@ import { OfferedBatches, type SentBatch } from '../../src/archives/workers/assis
 import { PortAssistant, readSentBatch } from '../../src/archives/workers/port-assistant.ts';
 import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
+import { isTransient } from '../../src/tools/concurrency/transient-faults.ts';
 import { runInWorld, type Workers } from '../../src/tools/outside-world.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
@@ -343,6 +344,29 @@ test('a worker that ends with an error refuses its archive for this reason, not 
     JSON.stringify(merged),
     /"CHECK_ABORTED","text":"The check of the archive was aborted by an error: The last line of a listing has no end\."/,
   );
+});
+
+test('a check that the system has no memory for refuses no archive: it is repeated', async (t) => {
+  const errors = [
+    `Object.assign(new Error('Zlib error'), { code: 'Z_MEM_ERROR' })`,
+    `Object.assign(new Error('Initialization failed'), { code: 'ERR_ZLIB_INITIALIZATION_FAILED' })`,
+    `Object.assign(new Error('No memory is left.'), { code: 'ENOMEM' })`,
+    `new RangeError('Array buffer allocation failed')`,
+  ];
+  for (const error of errors) {
+    const program = `import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', () => {
+        parentPort.postMessage('begun');
+        throw ${error};
+      });`;
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    const start: Workers['start'] = (_, options) => new Worker(entry, options);
+    await runInWorld({ workers: { start } }, async () => {
+      await using workers = new ArchiveWorkers({ onAborted: () => t.fail() });
+      const refused = await t.throwsAsync(workers.inspect(demoSource, demoSha256, limits), undefined, error);
+      t.true(isTransient(refused), error);
+    });
+  }
 });
 
 test('archives are read in order of arrival', async (t) => {

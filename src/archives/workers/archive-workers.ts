@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
+import { codedError, codeOf, messageOf } from '../../tools/coded-error.ts';
 import { files } from '../../tools/files.ts';
 import {
   type ArchiveFault,
@@ -156,7 +157,10 @@ export class ArchiveWorkers implements ArchiveReader {
     });
   }
 
-  /** Resolves to the result of the job, or to a fault of its archives if it was aborted. */
+  /**
+   * Resolves to the result of the job, or to a fault of its archives if it was aborted. Rejects if the system had no memory
+   * for it: then it may be repeated.
+   */
   async #check(
     job: CheckJob,
     milliseconds: number,
@@ -168,6 +172,7 @@ export class ArchiveWorkers implements ArchiveReader {
     } catch (failure) {
       const error = offered?.fault ?? failure;
       if (!(error instanceof JobAborted)) throw error;
+      if (isForMemory(error.cause)) throw codedError('POOL_BUSY', NO_MEMORY_LEFT, { cause: error });
       const archives = job.kind === 'inspect' ? [job] : job.listings;
       this.#onAborted(
         error,
@@ -180,6 +185,21 @@ export class ArchiveWorkers implements ArchiveReader {
   async #run(job: ArchiveJob, milliseconds: number, options: JobOptions): Promise<unknown> {
     return resultOf(await this.#pool.run(job, milliseconds, options));
   }
+}
+
+const NO_MEMORY_LEFT = 'The system has no memory left to read an archive.';
+
+/** Codes of errors for want of memory outside of the heap: what a reader takes there is bounded. */
+const NO_MEMORY = new Set([
+  'ENOMEM',
+  'ERR_MEMORY_ALLOCATION_FAILED',
+  'ERR_ZLIB_INITIALIZATION_FAILED',
+  'Z_MEM_ERROR',
+]);
+
+/** Whether a thread ended for want of memory of the system, which says nothing about its archive. */
+function isForMemory(error: unknown): boolean {
+  return NO_MEMORY.has(codeOf(error) ?? '') || messageOf(error) === 'Array buffer allocation failed';
 }
 
 /** Returns what ended a check; without an error of the worker, it was a limit. */

@@ -1,4 +1,5 @@
 import xz from 'xz-decompress';
+import { codedError } from '../../../tools/coded-error.ts';
 import type { ArchiveBytes } from '../../archive-bytes.ts';
 import { corrupt, Unreadable } from '../../faults.ts';
 import { plainStream } from './plain-stream.ts';
@@ -63,6 +64,9 @@ async function* unpacked(pieces: Generator<Buffer<ArrayBuffer>>): AsyncGenerator
   }
 }
 
+/** Code of the decoder if it got no memory, which says nothing about the data. */
+const NO_MEMORY = '3';
+
 const faults: { [code: string]: Unreadable | undefined } = {
   '4': new Unreadable(
     'UNSUPPORTED',
@@ -76,5 +80,6 @@ const faults: { [code: string]: Unreadable | undefined } = {
 /** Turns the decoder's errors about the data into a fault; returns other errors unchanged. */
 function asUnreadable(error: unknown): unknown {
   const [, code] = /^get_next_output failed with error code (\d+)$/.exec((error as Error).message) ?? [];
+  if (code === NO_MEMORY) return codedError('ENOMEM', 'No memory is left to unpack xz data.');
   return code === undefined ? error : (faults[code] ?? invalidXz());
 }
