@@ -44,6 +44,7 @@ export const webConsole: Module = {
             projector,
             logger,
             codes: issued,
+            isHttps: address.startsWith('https:'),
           });
         };
         return async (ctx, next) => {

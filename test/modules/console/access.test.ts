@@ -356,6 +356,23 @@ test('a link is to the root of the host, as the pages are, also where the base U
   t.regex(await linkFor(service, 'operator'), /^https:\/\/deposit\.example\/console\/enter#/);
 });
 
+test('a console that only this machine reaches by http works in every browser, also if clients use https', async (t) => {
+  const baseUrl = 'https://deposit.example';
+  for (const [console, secure] of [
+    ['loopback', ''],
+    ['public', '; Secure'],
+  ] as const) {
+    await using service = await RunningService.start({ console, baseUrl });
+    const code = new URL(await linkFor(service, 'auditor')).hash.slice(1);
+    const asked = await fetch(new URL('/console/sign-in?to=/console/deposits', service.url));
+    const entered = await new ConsoleSession(service.url, '').post('/console/enter', { code });
+    const [page = '', session = ''] = [asked, entered].map(({ headers }) => headers.getSetCookie()[0] ?? '');
+    t.regex(page, new RegExp(`^deposit-console-to=.*; Max-Age=600${secure}$`));
+    const name = secure === '' ? 'deposit-console' : '__Host-deposit-console';
+    t.regex(session, new RegExp(`^${name}=\\S+; Path=/; HttpOnly; SameSite=Strict${secure}$`));
+  }
+});
+
 test('a disabled console serves nothing, and browsers get only listed files', async (t) => {
   const { service } = t.context;
   await using without = await RunningService.start({ console: 'off' });

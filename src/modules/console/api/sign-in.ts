@@ -21,7 +21,7 @@ const MAX_ASKED_SECONDS = 600;
 
 /** Returns the ways in and out. */
 export function signInRoutes(parts: ConsoleParts): readonly Route[] {
-  const { assets, baseUrl, codes, credentials, sessions, log, projector, trustProxy } = parts;
+  const { assets, codes, credentials, isHttps, sessions, log, projector, trustProxy } = parts;
   return [
     { method: 'GET', path: '/console/sign-in', permission: 'public', answer: showForm },
     { method: 'POST', path: '/console/sign-in', permission: 'public', isForm: true, answer: signInClient },
@@ -62,7 +62,7 @@ export function signInRoutes(parts: ConsoleParts): readonly Route[] {
   function setAsked(ctx: ServiceContext, to = OVERVIEW): void {
     const [value, seconds] =
       to === OVERVIEW ? ['', 0] : [Buffer.from(to).toString('base64url'), MAX_ASKED_SECONDS];
-    const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+    const secure = isHttps ? '; Secure' : '';
     const attributes = `Path=/console/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
     ctx.append('Set-Cookie', `${ASKED}=${value}; ${attributes}`);
   }

@@ -26,6 +26,8 @@ export type NodeParts = PageParts & {
   readonly depositSearch: View<DepositSearchView>;
   readonly statuses: View<DepositStatusView>;
   readonly codes: OneTimeCodes;
+  /** Whether browsers reach the console by https. Clients may reach the service by another scheme. */
+  readonly isHttps: boolean;
 };
 
 /** The parts of a node and of the console that routes use. */

@@ -18,8 +18,7 @@ export class Console implements Disposable {
 
   static async open(node: NodeParts): Promise<Console> {
     const key = await SessionKey.open(node.config.dataDir);
-    const isHttps = node.baseUrl.startsWith('https:');
-    const sessions = new Sessions(key, node.people, node.credentials, isHttps);
+    const sessions = new Sessions(key, node.people, node.credentials, node.isHttps);
     const { depositSearch, ...others } = node;
     return new Console({
       ...others,
