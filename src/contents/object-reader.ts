@@ -3,7 +3,7 @@ import type { ArchiveLimits } from '../archives/archive-reader.ts';
 import { tarEnd } from '../archives/tar/tar-block.ts';
 import type { EntryQuery, TreeEntry } from '../archives/tree/tree-entry.ts';
 import type { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import { ObjectMissing, type ObjectStore } from '../object-store/object-store.ts';
 import { depositRevision } from '../swhid/deposit-revision.ts';
 import { gitObjectId } from '../swhid/git-object.ts';
 import { revisionBody } from '../swhid/revision.ts';
@@ -135,6 +135,12 @@ export class ObjectReader implements TreeSearch {
       directories = false;
     }
     yield tarEnd;
+  }
+
+  /** Asserts, for an answer without the bytes, that the store has what they are read from. @throws {ObjectMissing} */
+  async assertStored({ loaded }: ResolvedObject, place: Content | DirectoryPlace): Promise<void> {
+    for (const sha256 of place.type === 'cnt' ? [place.archive] : [loaded.manifest, ...loaded.archives])
+      if (!(await this.#parts.store.stat(sha256))) throw new ObjectMissing(sha256);
   }
 
   /** Yields the chunks until the signal aborts, which destroys the stream and so aborts the read. */

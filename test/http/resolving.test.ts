@@ -472,6 +472,11 @@ test('a corrupt object is not returned as if it were complete', async (t) => {
   await service.service.store.remove(sha256);
   const missing = await dana.get(target, { Accept: BYTES });
   await assertSwordError(t, missing, 500, 'InternalError');
+  for (const [at, accept] of [
+    [target, BYTES],
+    [`/1/resolve/${dir}`, TAR],
+  ] as const)
+    t.is((await dana.send('HEAD', at, { headers: { Accept: accept } })).status, 500, accept);
 });
 
 test('a client without a grant for the collection cannot resolve its objects either', async (t) => {

@@ -68,7 +68,9 @@ async function answerBytes(
           ? objects.tar(object, place, signal)
           : objects.directory(object, place, signal, setLength);
     if (ctx.method !== 'HEAD') return streamChunks(ctx, chunks);
-    if (place.type === 'dir' && format === 'bytes') await chunks.next(); // the length comes before the first chunk
+    if (place.type === 'dir' && format === 'bytes')
+      await chunks.next(); // the length comes before the first chunk
+    else await objects.assertStored(object, place);
     await chunks.return(undefined);
     ctx.status = 200;
   });

@@ -100,6 +100,7 @@ export function contentRoutes(parts: ConsoleParts): readonly Route[] {
       const chunks =
         place.type === 'cnt' ? objects.content(object, place, signal) : objects.tar(object, place, signal);
       if (ctx.method !== 'HEAD') return streamChunks(ctx, chunks);
+      await objects.assertStored(object, place);
       await chunks.return(undefined);
       ctx.status = 200;
     });
