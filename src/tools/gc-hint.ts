@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
 
 const COLLECT_AFTER_BYTES = 4 * 1024 ** 2;
 
@@ -20,6 +20,11 @@ export class MinorGc {
     this.#bytes = 0;
     collect({ type: 'minor' });
   }
+}
+
+/** Triggers a garbage collection of all, after much memory outside of the heap has become unused. */
+export function collectAll(): void {
+  collect({ type: 'major' });
 }
 
 /** Passes chunks on, and has them collected after their use. */

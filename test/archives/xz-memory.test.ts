@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { ArchiveBytes } from '../../src/archives/archive-bytes.ts';
 import { unxz } from '../../src/archives/compression/xz/unxz.ts';
 import { demoTar, demoTarXz } from '../../testing/archives/demo-tars.ts';
@@ -38,7 +38,8 @@ function exhaust(memory: Memory): void {
     }
 }
 
-test('an archive is not corrupt if the decoder of xz gets no memory', async (t) => {
+/** Returns the memory of each decoder that is started during the test. */
+function startedDuring(t: ExecutionContext): readonly Memory[] {
   const { instantiate } = assembly;
   const memories: Memory[] = [];
   assembly.instantiate = async (program, imports) => {
@@ -46,9 +47,27 @@ test('an archive is not corrupt if the decoder of xz gets no memory', async (t) 
     memories.push(decoder.instance.exports.memory);
     return decoder;
   };
+  t.teardown(() => {
+    assembly.instantiate = instantiate;
+  });
+  return memories;
+}
+
+const large = withLargeDictionary(demoTar);
+
+test.serial('a decoder of xz is kept for the next archive, unless it needed much memory', async (t) => {
+  const started = startedDuring(t);
+  for (const bytes of [demoTarXz, demoTarXz]) t.is(await lengthOf(bytes), demoTar.length);
+  t.is(started.length, 1);
+  for (const bytes of [large, large, demoTarXz]) t.is(await lengthOf(bytes), demoTar.length);
+  t.is(started.length, 3);
+});
+
+test.serial('an archive is not corrupt if the decoder of xz gets no memory', async (t) => {
+  t.is(await lengthOf(large), demoTar.length);
+  const started = startedDuring(t);
   t.is(await lengthOf(demoTarXz), demoTar.length);
-  assembly.instantiate = instantiate;
-  t.is(memories.length, 1);
-  for (const memory of memories) exhaust(memory);
-  await t.throwsAsync(lengthOf(withLargeDictionary(demoTar)), { code: 'ENOMEM' });
+  t.is(started.length, 1);
+  for (const memory of started) exhaust(memory);
+  await t.throwsAsync(lengthOf(large), { code: 'ENOMEM' });
 });

@@ -1,5 +1,6 @@
 import xz from 'xz-decompress';
 import { codedError } from '../../../tools/coded-error.ts';
+import { collectAll } from '../../../tools/gc-hint.ts';
 import type { ArchiveBytes } from '../../archive-bytes.ts';
 import { corrupt, Unreadable } from '../../faults.ts';
 import { plainStream } from './plain-stream.ts';
@@ -15,11 +16,30 @@ const SHA256 = 10;
  * of them is unpacked block by block by the package, and filtered and checked here.
  */
 export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
-  if (!needsOwnReading(bytes)) {
-    yield* unpacked(bytes.pieces());
-    return;
+  try {
+    if (needsOwnReading(bytes)) for (const block of xzBlocks(bytes)) yield* readBlock(bytes, block);
+    else yield* unpacked(bytes.pieces());
+  } finally {
+    giveUpLargeDecoder();
   }
-  for (const block of xzBlocks(bytes)) yield* readBlock(bytes, block);
+}
+
+/** Most bytes of memory that the decoder of a thread keeps: more than it needs for what `xz` packs by default. */
+const MOST_KEPT = 16 * 1024 ** 2;
+
+/** The decoder of a thread, which the package keeps. */
+type Kept = {
+  _moduleInstance?: { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer } } } | undefined;
+  _moduleInstancePromise?: Promise<void> | undefined;
+};
+
+/** Gives up a decoder that has grown: its memory never shrinks, and large dictionaries of several sizes add up in it. */
+function giveUpLargeDecoder(): void {
+  const kept: Kept = xz.XzReadableStream as unknown as Kept;
+  if ((kept._moduleInstance?.exports.memory.buffer.byteLength ?? 0) <= MOST_KEPT) return;
+  kept._moduleInstance = undefined;
+  kept._moduleInstancePromise = undefined;
+  collectAll();
 }
 
 /**
