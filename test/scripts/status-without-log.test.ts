@@ -6,7 +6,7 @@ import { runScript } from '../../testing/processes/run-script.ts';
 import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
 /** Milliseconds, on a busy machine: the server is tried for two seconds, and the reason is looked for. */
-const SOON = 12_000;
+const SOON = 16_000;
 
 test('status shows what is known while an engine is full or away, and which one that is', async (t) => {
   await using nodes = await DistributedNodes.start();
